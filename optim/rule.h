@@ -1,0 +1,104 @@
+#pragma once
+// The contract between a paper's algorithm and the engines that run it: Gate x Update x Worker.
+//
+// What a paper adds to asynchronous training goes into one or more of three small parts:
+//   Gate    one per job:    who waits for whom           (sees only who and when)
+//   Update  one per shard:  what the server does         (sees only vectors)
+//   Worker  one per worker: what it computes and sends   (sees only vectors and an Oracle)
+// None of them knows threads, sockets, locks or layers; an engine owns those.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "framework/core/layout.h"
+#include "framework/core/span.h"
+#include "optim/state.h"
+
+namespace tg {
+
+using WorkerId = int;
+
+// What an engine tells a rule with each message and each reply.
+struct StepInfo {
+  // In apply() and work(): the rate that was told to this worker with the parameters it works from.
+  // In reply(): the rate that is told now. A function of the gradients accepted so far (schedule.h).
+  float learning_rate = 0;
+  float peak_learning_rate = 0;  // the highest rate of the schedule
+  int64_t accepted = 0;          // minibatch gradients accepted so far, before this one
+  int workers = 1;               // live workers
+  int64_t lag = 0;               // in apply(): updates of theta since the parameters were sent
+  View sent;                     // in apply(): what this worker was sent, as it was decoded there; empty unless the rule asks for it
+};
+
+// Who may go on when a message arrives, a worker joins or one leaves.
+using Release = std::vector<WorkerId>;
+struct Verdict {
+  bool taken = true;  // false: the message is dropped (a late backup worker)
+  Release release;    // who is sent parameters now, in this order
+};
+
+class Gate {
+ public:
+  virtual ~Gate() = default;
+  virtual Release join(WorkerId worker) = 0;
+  // `clock` is the number of messages this worker has sent before this one.
+  virtual Verdict arrive(WorkerId worker, int64_t clock) = 0;
+  // A death may be what the others waited for.
+  virtual Release leave(WorkerId worker) = 0;
+};
+
+// The server's side of a rule. One call at a time; the engine serialises.
+class Update {
+ public:
+  virtual ~Update() = default;
+  // Takes in one worker's message. The message's bytes are never changed.
+  virtual void apply(WorkerId worker, View message, const StepInfo& info) = 0;
+  // Writes what this worker works from next. Default: theta.
+  virtual void reply(WorkerId worker, Span out, const StepInfo& info);
+  // The model: what is evaluated and saved.
+  virtual View theta() const = 0;
+  virtual void join(WorkerId) {}
+  virtual void leave(WorkerId) {}
+  virtual void save(StateWriter& state) const = 0;
+  virtual void load(const StateReader& state) = 0;
+};
+
+// Minibatch gradients at any point: a worker's access to the task. The batch was assigned when the reply was sent.
+class Oracle {
+ public:
+  virtual ~Oracle() = default;
+  // Writes the mean gradient of the batch's loss at `at`. May be called more than once per step.
+  virtual void gradient(View at, Span out) = 0;
+};
+
+// The worker's side of a rule.
+class Worker {
+ public:
+  virtual ~Worker() = default;
+  // Computes the message from the reply. Default: message = gradient(reply).
+  virtual void work(View reply, const StepInfo& info, Oracle& oracle, Span message);
+  // The last message was refused by the gate.
+  virtual void not_taken() {}
+  // Writes a last message at a clean leave and returns true, or returns false.
+  virtual bool farewell(Span message);
+  virtual void save(StateWriter&) const {}
+  virtual void load(const StateReader&) {}
+};
+
+// A rule: makes the three parts, and says what it needs of an engine.
+class Rule {
+ public:
+  virtual ~Rule() = default;
+  // Default: asynchronous, nobody waits.
+  virtual std::unique_ptr<Gate> gate() const;
+  // `initial` holds this shard's parameters, laid out as `layout` says; copied.
+  virtual std::unique_ptr<Update> update(const Layout& layout, View initial) const = 0;
+  // Default: sends the gradient at what it was sent.
+  virtual std::unique_ptr<Worker> worker(WorkerId id, const Layout& layout) const;
+  virtual bool needs_sent() const { return false; }   // StepInfo::sent must be filled in
+  virtual bool sequential() const { return false; }   // runs with one worker only
+  virtual bool shardable() const { return true; }     // false: one Update must see the whole vector
+};
+
+}  // namespace tg
