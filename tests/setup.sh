@@ -81,7 +81,7 @@ compile_jobs() {
 
 # configure FOLDER [meson options]: once; the options matter in a new folder only.
 configure() {
-  [[ -f $1/build.ninja ]] || meson setup "$@" "$root" ||
+  [[ -f $1/build.ninja ]] || meson setup "$1" "$root" "${@:2}" ||
     die "meson could not configure $1, for the reason printed above."
 }
 
