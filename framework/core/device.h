@@ -5,7 +5,8 @@
 
 namespace tg {
 
-// `plain` and `cpu` share the host's memory and differ in the kernels: plain is the readable loop that checks the others.
+// `plain` and `cpu` share the host's memory and differ in the kernels: plain is the readable loop that checks the
+// others.
 struct Device {
   enum class Kind { plain, cpu, cuda };
   Kind kind = Kind::cpu;

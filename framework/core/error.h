@@ -9,7 +9,8 @@
 
 namespace tg {
 
-// Every error that a user can cause. The message names the mistake, the place, what was expected and found, and the way out.
+// Every error that a user can cause. The message names the mistake, the place, what was expected and found, and the way
+// out.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

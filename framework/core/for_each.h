@@ -1,13 +1,13 @@
 #pragma once
 // for_each: one fused pass over vectors with a formula written once. See reduce.h for sums.
 //
-// The formula is a trivially copyable struct whose operator() takes one element of each vector: a reference where it writes,
-// a value where it reads. On the CPU the loop is vectorised and split by range; a GPU kernel takes the same struct.
+// The formula is a trivially copyable struct whose operator() takes one element of each vector: a reference where it
+// writes, a value where it reads. On the CPU the loop is vectorised and split by range; a GPU kernel takes the same
+// struct.
 
 #include <omp.h>
 
 #include <algorithm>
-
 #include <type_traits>
 
 #include "framework/core/span.h"
@@ -46,7 +46,7 @@ void split_range(int64_t n, int64_t unit, const Body& body) {
     return;
   }
   const int64_t step = ((n + parts - 1) / parts + unit - 1) / unit * unit;
-#pragma omp parallel for num_threads(static_cast<int>(parts)) schedule(static, 1)
+#pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static, 1)
   for (int64_t part = 0; part < parts; ++part) {
     const int64_t begin = std::min(n, part * step), end = std::min(n, begin + step);
     if (begin < end) body(begin, end);
@@ -55,8 +55,8 @@ void split_range(int64_t n, int64_t unit, const Body& body) {
 
 }  // namespace detail
 
-// Calls formula(first[i], rest[i]...) for every i. All spans have one length and one device and do not overlap; throws Error if
-// lengths or devices differ.
+// Calls formula(first[i], rest[i]...) for every i. All spans have one length and one device and do not overlap; throws
+// Error if lengths or devices differ.
 template <class F, class T, class... U>
 void for_each(const F& formula, BasicSpan<T> first, BasicSpan<U>... rest) {
   static_assert(std::is_trivially_copyable_v<F>, "a formula travels to a GPU by its bytes");

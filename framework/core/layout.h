@@ -9,8 +9,8 @@
 
 namespace tg {
 
-// Parameters start at 64-byte boundaries; the gaps between them hold zeros and count for nothing. Whoever counts, takes norms or
-// encodes goes by entries and skips the gaps; a rule may run over the whole vector, since zeros stay zeros.
+// Parameters start at 64-byte boundaries; the gaps between them hold zeros and count for nothing. Whoever counts, takes
+// norms or encodes goes by entries and skips the gaps; a rule may run over the whole vector, since zeros stay zeros.
 class Layout {
  public:
   struct Entry {

@@ -1,6 +1,6 @@
 #pragma once
-// Counter-based random numbers (Philox 4x32-10, Salmon et al. 2011): a value is a function of (stream, index), so it does not
-// depend on threads, chunking or device, and any part of a stream can be drawn on its own.
+// Counter-based random numbers (Philox 4x32-10, Salmon et al. 2011): a value is a function of (stream, index), so it
+// does not depend on threads, chunking or device, and any part of a stream can be drawn on its own.
 
 #include <array>
 #include <cstdint>
@@ -32,9 +32,9 @@ class Generator {
  public:
   explicit Generator(Stream stream) : stream_(stream) {}
   uint32_t next();
-  double uniform();                   // in (0, 1), 32 bits
-  double normal();                    // standard normal
-  uint64_t below(uint64_t n);         // uniform in [0, n) without bias; n > 0
+  double uniform();                          // in (0, 1), 32 bits
+  double normal();                           // standard normal
+  uint64_t below(uint64_t n);                // uniform in [0, n) without bias; n > 0
   double gamma(double shape, double scale);  // Marsaglia and Tsang 2000; shape >= 1
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
 // reduce_sum: a sum over vectors whose bits depend on the values alone, not on threads, optimisation level or device.
 //
-// A fixed number of lanes inside fixed blocks, then a fixed tree over lanes and blocks. (An `omp simd reduction` would give other
-// bits at -O0 and -O2.)
+// A fixed number of lanes inside fixed blocks, then a fixed tree over lanes and blocks. (An `omp simd reduction` would
+// give other bits at -O0 and -O2.)
 
 #include <vector>
 

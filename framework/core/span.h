@@ -19,8 +19,8 @@ struct BasicSpan {
   BasicSpan(T* first, int64_t count, Device where = kCpu) : data(first), size(count), device(where) {}
   // A span of values may be read as a view of them.
   template <class U>
-    requires(std::is_same_v<const U, T>)
-  BasicSpan(const BasicSpan<U>& other) : data(other.data), size(other.size), device(other.device) {}
+  requires(std::is_same_v<const U, T>) BasicSpan(const BasicSpan<U>& other)
+      : data(other.data), size(other.size), device(other.device) {}
 
   T& operator[](int64_t i) const { return data[i]; }  // host memory only
   T* begin() const { return data; }

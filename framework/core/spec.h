@@ -24,7 +24,8 @@ struct SpecInfo {
 // A parsed spec with every option of the name present (given or default).
 class Spec {
  public:
-  // Throws Error that prints the nearest right name or option when one is misspelt. `kind` ("rule", "model") is for the message.
+  // Throws Error that prints the nearest right name or option when one is misspelt. `kind` ("rule", "model") is for the
+  // message.
   static Spec parse(std::string_view text, const std::vector<SpecInfo>& known, const char* kind);
 
   const std::string& name() const { return name_; }

@@ -1,5 +1,6 @@
 #pragma once
-// Tensor: shape, dtype, device and a share in some storage. Row-major unless it is a view. A copy is a handle to the same numbers.
+// Tensor: shape, dtype, device and a share in some storage. Row-major unless it is a view. A copy is a handle to the
+// same numbers.
 
 #include <atomic>
 #include <memory>
@@ -18,7 +19,7 @@ class Node;  // autograd/graph.h
 // Bytes on a device, shared by all views of them.
 class Storage {
  public:
-  Storage(int64_t bytes, Device device);         // from the device's pool, contents undefined
+  Storage(int64_t bytes, Device device);              // from the device's pool, contents undefined
   Storage(void* data, int64_t bytes, Device device);  // borrowed: the caller keeps it alive and frees it
   ~Storage();
   Storage(const Storage&) = delete;
@@ -126,9 +127,7 @@ class Tensor {
     require(defined(), "tensor: used before it was given a value");
     return *impl_;
   }
-  void* address() const {
-    return static_cast<char*>(get().storage->data()) + impl_->offset * size_of(impl_->dtype);
-  }
+  void* address() const { return static_cast<char*>(get().storage->data()) + impl_->offset * size_of(impl_->dtype); }
   void check_type(DType t) const {
     require(dtype() == t, "tensor: holds {}, read as {}", name_of(dtype()), name_of(t));
   }

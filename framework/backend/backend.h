@@ -1,0 +1,87 @@
+#pragma once
+// Backend: the whole list of what a device must be able to do, on contiguous tensors whose shapes the caller has
+// checked.
+//
+// plain/ is the readable form: one templated loop a kernel, float32 and float64, the oracle of the others. cpu/
+// overrides what it does faster in float32 (oneDNN and vector loops). Element-wise work is not here: it is formulas
+// (for_each, elementwise.h). Outputs are tensors that the caller made; a kernel writes all of them and reads nothing
+// from them.
+
+#include <memory>
+
+#include "framework/core/tensor.h"
+
+namespace tg {
+
+// A 2-D convolution's geometry, without its batch size. Pictures are [N, H, W, C], weights [K, R, S, C].
+struct ConvGeometry {
+  int64_t stride = 1;
+  int64_t padding = 0;  // zeros on every side
+  bool operator==(const ConvGeometry&) const = default;
+  // Rows (or columns) of the output for `in` rows and a kernel of `kernel` rows; may be below 1, which the caller
+  // refuses.
+  int64_t out(int64_t in, int64_t kernel) const { return (in + 2 * padding - kernel) / stride + 1; }
+};
+
+struct PoolGeometry {
+  int64_t kernel = 2;
+  int64_t stride = 2;
+  int64_t padding = 0;  // positions outside count for nothing
+  bool operator==(const PoolGeometry&) const = default;
+  int64_t out(int64_t in) const { return (in + 2 * padding - kernel) / stride + 1; }
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  // out [m, n] = a b, where a is [m, k], or [k, m] if transpose_a; b is [k, n], or [n, k] if transpose_b.
+  virtual void matmul(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, Tensor& out) = 0;
+
+  // y [n, out] = x [n, in] weight^T + bias, then max(y, 0) if relu. weight [out, in]; bias [out] or undefined.
+  virtual void linear(const Tensor& x, const Tensor& weight, const Tensor& bias, bool relu, Tensor& y) = 0;
+
+  // x [outer, n, inner] -> out [outer, inner].
+  virtual void sum(const Tensor& x, int64_t outer, int64_t n, int64_t inner, Tensor& out) = 0;
+  // The same for the largest; `index` (int32) gets the first position along n that holds it. A NaN wins.
+  virtual void max(const Tensor& x, int64_t outer, int64_t n, int64_t inner, Tensor& out, Tensor& index) = 0;
+  // dx [outer, n, inner] = gradient [outer, inner] at `index`, zero elsewhere.
+  virtual void max_backward(const Tensor& gradient, const Tensor& index, int64_t outer, int64_t n, int64_t inner,
+                            Tensor& dx) = 0;
+
+  // x [N, H, W, C], weight [K, R, S, C], bias [K] or undefined -> y [N, OH, OW, K], then max(y, 0) if relu.
+  virtual void conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvGeometry& geometry,
+                      bool relu, Tensor& y) = 0;
+  virtual void conv2d_backward_data(const Tensor& gradient, const Tensor& weight, const ConvGeometry& geometry,
+                                    Tensor& dx) = 0;
+  // dbias may be undefined.
+  virtual void conv2d_backward_weights(const Tensor& x, const Tensor& gradient, const ConvGeometry& geometry,
+                                       Tensor& dweight, Tensor& dbias) = 0;
+
+  // x [N, H, W, C] -> y [N, OH, OW, C]; `index` (uint8) gets the position in the kernel, row by row, of the first
+  // largest.
+  virtual void max_pool2d(const Tensor& x, const PoolGeometry& geometry, Tensor& y, Tensor& index) = 0;
+  virtual void max_pool2d_backward(const Tensor& gradient, const Tensor& index, const PoolGeometry& geometry,
+                                   Tensor& dx) = 0;
+
+  // x [n, classes] -> log softmax of each row, by subtracting the row's maximum first.
+  virtual void log_softmax(const Tensor& x, Tensor& y) = 0;
+  // dx = gradient - softmax * sum(gradient), from y = log softmax.
+  virtual void log_softmax_backward(const Tensor& gradient, const Tensor& y, Tensor& dx) = 0;
+
+  // logits [n, classes], labels int32 [n] in [0, classes) -> loss: one number, the mean of -log softmax at the labels.
+  // `log_probabilities` [n, classes] gets log softmax, for the derivative.
+  virtual void cross_entropy(const Tensor& logits, const Tensor& labels, Tensor& loss, Tensor& log_probabilities) = 0;
+  // dlogits = gradient / n * (softmax - one-hot of the labels).
+  virtual void cross_entropy_backward(const Tensor& gradient, const Tensor& log_probabilities, const Tensor& labels,
+                                      Tensor& dlogits) = 0;
+
+  // g = gradient where y > 0, else 0: the derivative of max(x, 0) from its value. `g` may be `gradient`.
+  virtual void relu_backward(const Tensor& gradient, const Tensor& y, Tensor& g) = 0;
+};
+
+// The kernels for tensors of this device and type: float64 always computes on `plain`. Throws Error for a device that
+// is not there.
+Backend& backend_for(const Tensor& tensor);
+
+}  // namespace tg
