@@ -9,6 +9,8 @@
 namespace tg {
 
 // A named stream. Streams are split by name and number from a seed: Stream(seed).split("worker", 3).split("dropout").
+// The new key is the first half of the Philox block of (hash of the name, number) under the old key; the hash is 64-bit
+// FNV-1a of the name, and of a zero byte behind it where there is a number.
 class Stream {
  public:
   explicit Stream(uint64_t seed) : key_(seed) {}
