@@ -28,7 +28,7 @@ struct StepInfo {
   int64_t accepted = 0;          // minibatch gradients accepted so far, before this one
   int workers = 1;               // live workers
   int64_t lag = 0;               // in apply(): updates of theta since the parameters were sent
-  View sent;                     // in apply(): what this worker was sent, as it was decoded there; empty unless the rule asks for it
+  View sent;  // in apply(): what this worker was sent, as it was decoded there; empty unless the rule asks for it
 };
 
 // Who may go on when a message arrives, a worker joins or one leaves.
@@ -58,6 +58,8 @@ class Update {
   virtual void reply(WorkerId worker, Span out, const StepInfo& info);
   // The model: what is evaluated and saved.
   virtual View theta() const = 0;
+  // False if the last apply() only kept its message for later, as synchronous rules do. A lag counts the others.
+  virtual bool theta_changed() const { return true; }
   virtual void join(WorkerId) {}
   virtual void leave(WorkerId) {}
   virtual void save(StateWriter& state) const = 0;
@@ -96,9 +98,9 @@ class Rule {
   virtual std::unique_ptr<Update> update(const Layout& layout, View initial) const = 0;
   // Default: sends the gradient at what it was sent.
   virtual std::unique_ptr<Worker> worker(WorkerId id, const Layout& layout) const;
-  virtual bool needs_sent() const { return false; }   // StepInfo::sent must be filled in
-  virtual bool sequential() const { return false; }   // runs with one worker only
-  virtual bool shardable() const { return true; }     // false: one Update must see the whole vector
+  virtual bool needs_sent() const { return false; }  // StepInfo::sent must be filled in
+  virtual bool sequential() const { return false; }  // runs with one worker only
+  virtual bool shardable() const { return true; }    // false: one Update must see the whole vector
 };
 
 }  // namespace tg

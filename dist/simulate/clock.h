@@ -1,5 +1,6 @@
 #pragma once
-// The gamma clock of Ali et al. 2000 as DANA's simulation uses it (papers.md 2.5): how long a worker needs for a gradient.
+// The gamma clock of Ali et al. 2000 as DANA's simulation uses it (papers.md 2.5): how long a worker needs for a
+// gradient.
 
 #include <cstdint>
 #include <vector>
@@ -9,13 +10,14 @@
 namespace tg {
 
 struct ClockOptions {
-  double mean = 128;         // time units a gradient takes on average; the papers count one unit a sample
-  double variation = 0.1;    // V: standard deviation / mean of one machine's task times
+  double mean = 128;       // time units a gradient takes on average; the papers count one unit a sample
+  double variation = 0.1;  // V: standard deviation / mean of one machine's task times
   bool heterogeneous = false;
   double machine_variation = 0.6;  // V_machine: the same of the machines' means, if heterogeneous
 };
 
-// Task time ~ Gamma(1/V^2, mean_i V^2) with mean_i = mean, or mean_i ~ Gamma(1/V_machine^2, mean V_machine^2).
+// Task time ~ Gamma(shape 1/V^2, scale mean_i V^2) with mean_i = mean, or mean_i ~ Gamma(1/V_machine^2, mean
+// V_machine^2). V = 0: the mean itself.
 class GammaClock {
  public:
   GammaClock(const ClockOptions& options, int workers, const Stream& stream);
