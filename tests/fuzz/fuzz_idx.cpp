@@ -13,9 +13,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     std::istringstream file(std::string(reinterpret_cast<const char*>(bytes), size));
     try {
       const tg::Idx idx = tg::read_idx(file, "fuzz", rank);
-      int64_t elements = 1;
-      for (const int64_t dim : idx.dims) elements *= dim;
-      if (std::ssize(idx.dims) != rank || std::ssize(idx.values) != elements) std::abort();
+      // Three dimensions below 2^32, one of them perhaps 0: 64 bits do not hold every product on the way.
+      unsigned __int128 elements = 1;
+      for (const int64_t dim : idx.dims) elements *= static_cast<uint64_t>(dim);
+      if (std::ssize(idx.dims) != rank || idx.values.size() != elements) std::abort();
     } catch (const tg::Error&) {
       // refused, as it should be
     }
