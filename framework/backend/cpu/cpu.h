@@ -1,0 +1,28 @@
+#pragma once
+// The float32 kernels of the CPU: oneDNN for products and convolutions, our own vector loops for the rest. What is not
+// overridden is plain's loop, which is as fast as it needs to be.
+
+#include "framework/backend/plain/plain.h"
+
+namespace tg {
+
+class CpuBackend final : public PlainBackend {
+ public:
+  void matmul(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, Tensor& out) override;
+  void linear(const Tensor& x, const Tensor& weight, const Tensor& bias, bool relu, Tensor& y) override;
+  void sum(const Tensor& x, int64_t outer, int64_t n, int64_t inner, Tensor& out) override;
+  void conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvGeometry& geometry, bool relu,
+              Tensor& y) override;
+  void conv2d_backward_data(const Tensor& gradient, const Tensor& weight, const ConvGeometry& geometry,
+                            Tensor& dx) override;
+  void conv2d_backward_weights(const Tensor& x, const Tensor& gradient, const ConvGeometry& geometry, Tensor& dweight,
+                               Tensor& dbias) override;
+  void max_pool2d(const Tensor& x, const PoolGeometry& geometry, Tensor& y, Tensor& index) override;
+  void max_pool2d_backward(const Tensor& gradient, const Tensor& index, const PoolGeometry& geometry,
+                           Tensor& dx) override;
+  void relu_backward(const Tensor& gradient, const Tensor& y, Tensor& g) override;
+};
+
+Backend& cpu_backend();
+
+}  // namespace tg

@@ -1,0 +1,45 @@
+#include "framework/nn/models/models.h"
+
+#include <algorithm>
+
+namespace tg {
+namespace {
+
+constexpr int64_t kWidest = 1 << 20;
+
+// "256-128" -> {256, 128}; "" -> {}.
+std::vector<int64_t> parse_widths(const std::string& text) {
+  std::vector<int64_t> widths;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('-', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    const bool number = !word.empty() && word.size() <= 7 && word.find_first_not_of("0123456789") == std::string::npos;
+    const int64_t width = number ? std::stoll(word) : 0;
+    require(width >= 1 && width <= kWidest && end + 1 != text.size(),
+            "model mlp: hidden={} is not a list of widths from 1 to {} such as 256-128", text, kWidest);
+    widths.push_back(width);
+    at = end + 1;
+  }
+  return widths;
+}
+
+}  // namespace
+
+const std::vector<SpecInfo>& model_infos() {
+  static const std::vector<SpecInfo> infos = {
+      {"lenet", "two convolutions and two fully connected layers", {}},
+      {"mlp",
+       "fully connected layers with relu",
+       {{"hidden", "256-128", "widths of the hidden layers, joined by -; empty for softmax regression"}}},
+  };
+  return infos;
+}
+
+Model make_model(const Spec& spec, const Shape& picture, int64_t classes) {
+  require(classes >= 2, "model {}: {} classes; it takes 2 to tell apart", spec.name(), classes);
+  if (spec.name() == "lenet") return make_lenet(picture, classes);
+  require(spec.name() == "mlp", "model {}: not made here", spec.name());
+  return make_mlp(picture, parse_widths(spec.text("hidden")), classes);
+}
+
+}  // namespace tg

@@ -1,0 +1,21 @@
+#pragma once
+// Models by name: mlp and lenet.
+
+#include "framework/core/spec.h"
+#include "framework/nn/model.h"
+
+namespace tg {
+
+const std::vector<SpecInfo>& model_infos();
+
+// A model for pictures of shape [H, W, C] and this many classes, its parameters not yet bound. Throws Error if the
+// pictures are too small for it or an option is out of range.
+Model make_model(const Spec& spec, const Shape& picture, int64_t classes);
+
+// Fully connected layers with relu between; pictures are flattened. hidden {256, 128}: 784-256-128-10 for 28 x 28 x 1.
+Model make_mlp(const Shape& picture, const std::vector<int64_t>& hidden, int64_t classes);
+// conv 5x5x32, max-pool 2, conv 5x5x64, max-pool 2, fully connected 128, classes; no padding (after LeCun et al. 1998,
+// with today's widths and relu). 1024 features before the first fully connected layer for 28 x 28 pictures.
+Model make_lenet(const Shape& picture, int64_t classes);
+
+}  // namespace tg

@@ -1,0 +1,31 @@
+#pragma once
+// Layers without parameters.
+
+#include "framework/nn/module.h"
+
+namespace tg {
+
+// [N, ...] -> [N, everything else], in memory order: H, W, C for pictures.
+struct Flatten {
+  Tensor operator()(const Tensor& x, const Context& context) const;
+  void visit(Visitor&) {}
+  std::string path = "Flatten";
+};
+
+// Largest value of each kernel x kernel window. [N, H, W, C] -> [N, OH, OW, C].
+struct MaxPool2d {
+  struct Options {
+    int64_t kernel = 2;
+    int64_t stride = 0;  // 0: the kernel's size
+    int64_t padding = 0;
+  };
+  MaxPool2d() = default;
+  explicit MaxPool2d(const Options& o) : options(o) {}
+  Tensor operator()(const Tensor& x, const Context& context) const;
+  void visit(Visitor&) {}
+
+  Options options;
+  std::string path = "MaxPool2d";
+};
+
+}  // namespace tg
