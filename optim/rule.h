@@ -28,7 +28,7 @@ struct StepInfo {
   int64_t accepted = 0;          // minibatch gradients accepted so far, before this one
   int workers = 1;               // live workers
   int64_t lag = 0;               // in apply(): updates of theta since the parameters were sent
-  View sent;  // in apply(): what this worker was sent, as it was decoded there; empty unless the rule asks for it
+  View sent = {};  // in apply(): what this worker was sent, as it was decoded there; empty unless the rule asks for it
 };
 
 // Who may go on when a message arrives, a worker joins or one leaves.
@@ -49,12 +49,16 @@ class Gate {
 };
 
 // The server's side of a rule. One call at a time; the engine serialises.
+// For each message that arrives: apply() if the gate takes it, then reply() for each worker that the gate releases.
+// Only then does the engine look at theta(): a synchronous rule closes its round with the first of these replies.
+// join() comes before a worker's first reply; leave() before the replies to those whom the gate then releases.
 class Update {
  public:
   virtual ~Update() = default;
   // Takes in one worker's message. The message's bytes are never changed.
   virtual void apply(WorkerId worker, View message, const StepInfo& info) = 0;
-  // Writes what this worker works from next. Default: theta.
+  // Writes what this worker works from next. Default: theta. Called after a run's last message too, though nothing is
+  // sent then.
   virtual void reply(WorkerId worker, Span out, const StepInfo& info);
   // The model: what is evaluated and saved.
   virtual View theta() const = 0;

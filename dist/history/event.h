@@ -1,6 +1,6 @@
 #pragma once
-// Event: one thing that happened at a shard, in order. A run is its configuration, its seed and its events: replaying them gives the
-// same final parameters, bit for bit.
+// Event: one thing that happened at a shard, in order. A run is its configuration, its seed and its events: replaying
+// them gives the same final parameters, bit for bit.
 
 #include <cstdint>
 
@@ -10,20 +10,20 @@ namespace tg {
 
 struct Event {
   enum class Kind : uint8_t {
-    join = 1,    // worker joined
-    leave,       // worker left; its slot's state is dropped
-    assign,      // worker was sent parameters and a batch: batch, learning_rate, version
-    arrive,      // worker's message arrived: batch, taken, learning_rate (as told), version (after it)
-    evaluate,    // theta was copied for an evaluation: version
-    finish,      // the run ended as configured
+    join = 1,  // worker joined
+    leave,     // worker left; its slot's state is dropped
+    assign,    // worker was sent parameters and a batch: batch, learning_rate, version
+    arrive,    // worker's message arrived: batch, taken, learning_rate (as told), version (after it)
+    evaluate,  // theta was copied for an evaluation: version
+    finish,    // the run ended as configured
   };
   Kind kind = Kind::join;
-  bool taken = true;        // arrive
-  WorkerId worker = 0;      // -1 where no worker is meant
-  int64_t batch = 0;        // number of the batch over the whole run; -1 where none is meant
-  int64_t version = 0;      // messages taken in so far
+  bool taken = true;    // arrive
+  WorkerId worker = 0;  // -1 where no worker is meant
+  int64_t batch = 0;    // number of the batch over the whole run; -1 where none is meant
+  int64_t version = 0;  // messages taken in so far
   float learning_rate = 0;
-  double time = 0;          // virtual time units in the simulator, seconds elsewhere
+  double time = 0;  // virtual time units in the simulator, seconds elsewhere
 
   bool operator==(const Event&) const = default;
 };

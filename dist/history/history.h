@@ -14,11 +14,11 @@ struct UpdateRecord {
   int64_t update = 0;  // counted from 0
   WorkerId worker = 0;
   int64_t batch = 0;
-  int64_t lag = 0;     // updates of theta between the reply that the worker worked from and this message
-  double gap = 0;      // root mean square of (theta now - what the worker was sent), over the parameters (papers.md 2.1)
-  double loss = 0;     // of the batch, at the parameters that the worker worked from
+  int64_t lag = 0;  // updates of theta between the reply that the worker worked from and this message
+  double gap = 0;   // root mean square of (theta now - what the worker was sent), over the parameters (papers.md 2.1)
+  double loss = 0;  // of the batch, at the parameters that the worker worked from
   float learning_rate = 0;
-  double time = 0;     // virtual time units in the simulator, seconds elsewhere
+  double time = 0;         // virtual time units in the simulator, seconds elsewhere
   int64_t bytes_up = 0;    // of this message
   int64_t bytes_down = 0;  // of the reply that it answers
 };
@@ -38,9 +38,9 @@ struct History {
   std::string message;  // for diverged: worker and update, in words
   std::vector<UpdateRecord> updates;
   std::vector<EvaluationRecord> evaluations;
-  std::vector<float> theta;  // final parameters, laid out as the task says
-  double virtual_time = 0;   // the clock at the last update; 0 where there is no virtual clock
-  double seconds = 0;        // wall time
+  std::vector<float> theta;     // final parameters, laid out as the task says
+  double virtual_time = 0;      // the clock at the last update; 0 where there is no virtual clock
+  double seconds = 0;           // wall time
   double gradient_seconds = 0;  // summed over threads: inside Worker::work
   double update_seconds = 0;    // inside Update::apply and Update::reply
 };

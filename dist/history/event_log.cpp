@@ -1,0 +1,190 @@
+#include "dist/history/event_log.h"
+
+#include <zlib.h>
+
+#include <array>
+#include <bit>
+#include <fstream>
+#include <string_view>
+
+#include "dist/history/little_endian.h"
+
+namespace tg {
+namespace {
+
+constexpr std::string_view kMagic = "tg-event";
+constexpr uint32_t kVersion = 1;
+constexpr int64_t kFileHeaderBytes = 36, kBlockHeaderBytes = 16, kRecordBytes = 40, kChecksumBytes = 4;
+constexpr int64_t kBlockEvents = 128;  // at most
+
+uint32_t crc32_of(std::string_view bytes) {
+  return static_cast<uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+void append_checksum(std::string& bytes) { append_little_endian(bytes, crc32_of(bytes)); }
+
+bool checksum_is_right(std::string_view bytes) {
+  const std::string_view content = bytes.substr(0, bytes.size() - kChecksumBytes);
+  return crc32_of(content) == from_little_endian<uint32_t>(bytes.data() + content.size());
+}
+
+std::string encode(const EventLogHeader& header) {
+  std::string bytes(kMagic);
+  append_little_endian(bytes, kVersion);
+  append_little_endian(bytes, static_cast<uint32_t>(kRecordBytes));
+  append_little_endian(bytes, header.job_hash);
+  append_little_endian(bytes, static_cast<uint32_t>(header.shard));
+  append_little_endian(bytes, static_cast<uint32_t>(header.shards));
+  append_checksum(bytes);
+  return bytes;
+}
+
+void append_record(std::string& bytes, const Event& event) {
+  append_little_endian(bytes, static_cast<uint8_t>(event.kind));
+  append_little_endian(bytes, static_cast<uint8_t>(event.taken));
+  append_little_endian(bytes, uint16_t{0});
+  append_little_endian(bytes, static_cast<uint32_t>(event.worker));
+  append_little_endian(bytes, static_cast<uint64_t>(event.batch));
+  append_little_endian(bytes, static_cast<uint64_t>(event.version));
+  append_little_endian(bytes, std::bit_cast<uint64_t>(event.time));
+  append_little_endian(bytes, std::bit_cast<uint32_t>(event.learning_rate));
+  append_little_endian(bytes, uint32_t{0});
+}
+
+// Where the reader is, for its errors.
+class Source {
+ public:
+  explicit Source(const std::filesystem::path& path) : path_(path), file_(path, std::ios::binary) {
+    require(file_.is_open(), "{}: cannot be opened", path.string());
+  }
+
+  // Up to `count` bytes, fewer only at the end of the file. Valid until the next call.
+  std::string_view read(int64_t count) {
+    start_ += static_cast<int64_t>(bytes_.size());
+    bytes_.resize(static_cast<size_t>(count));
+    file_.read(bytes_.data(), count);
+    require(!file_.bad(), "{}: cannot be read at byte {}", path_.string(), start_);
+    bytes_.resize(static_cast<size_t>(file_.gcount()));
+    return bytes_;
+  }
+
+  // Throws Error unless `condition` holds of the byte `offset` after the start of the last read().
+  template <class... Args>
+  void require_here(bool condition, int64_t offset, fmt::format_string<Args...> format, Args&&... args) const {
+    if (condition) return;
+    fail("{}: byte {}: {}", path_.string(), start_ + offset, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::ifstream file_;
+  std::string bytes_;
+  int64_t start_ = 0;  // of bytes_ in the file
+};
+
+EventLogHeader read_header(Source& source) {
+  const std::string_view bytes = source.read(kFileHeaderBytes);
+  source.require_here(std::ssize(bytes) == kFileHeaderBytes && bytes.starts_with(kMagic), 0,
+                      "this is no event log: it does not start with a header of {} bytes and \"{}\"", kFileHeaderBytes,
+                      kMagic);
+  const uint32_t version = from_little_endian<uint32_t>(bytes.data() + 8);
+  source.require_here(version == kVersion, 8, "version {} of the format; this program reads version {}", version,
+                      kVersion);
+  source.require_here(checksum_is_right(bytes), 0, "the header is damaged: its checksum is wrong");
+  const uint32_t record_bytes = from_little_endian<uint32_t>(bytes.data() + 12);
+  source.require_here(record_bytes == kRecordBytes, 12, "records of {} bytes; they have {}", record_bytes,
+                      kRecordBytes);
+  const EventLogHeader header = {
+      .job_hash = from_little_endian<uint64_t>(bytes.data() + 16),
+      .shard = static_cast<int32_t>(from_little_endian<uint32_t>(bytes.data() + 24)),
+      .shards = static_cast<int32_t>(from_little_endian<uint32_t>(bytes.data() + 28)),
+  };
+  source.require_here(header.shard >= 0 && header.shard < header.shards, 24, "shard {} of {}", header.shard,
+                      header.shards);
+  return header;
+}
+
+Event read_record(const Source& source, std::string_view bytes, int64_t offset) {
+  const char* record = bytes.data() + offset;
+  const uint8_t kind = from_little_endian<uint8_t>(record), taken = from_little_endian<uint8_t>(record + 1);
+  source.require_here(
+      kind >= static_cast<uint8_t>(Event::Kind::join) && kind <= static_cast<uint8_t>(Event::Kind::finish), offset,
+      "an event of the unknown kind {}", kind);
+  source.require_here(taken <= 1, offset + 1, "{} where only 0 and 1 have a meaning", taken);
+  source.require_here(from_little_endian<uint16_t>(record + 2) == 0 && from_little_endian<uint32_t>(record + 36) == 0,
+                      offset, "an event with bits set that have no meaning");
+  return {
+      .kind = static_cast<Event::Kind>(kind),
+      .taken = taken != 0,
+      .worker = static_cast<WorkerId>(from_little_endian<uint32_t>(record + 4)),
+      .batch = static_cast<int64_t>(from_little_endian<uint64_t>(record + 8)),
+      .version = static_cast<int64_t>(from_little_endian<uint64_t>(record + 16)),
+      .learning_rate = std::bit_cast<float>(from_little_endian<uint32_t>(record + 32)),
+      .time = std::bit_cast<double>(from_little_endian<uint64_t>(record + 24)),
+  };
+}
+
+}  // namespace
+
+EventLogWriter::EventLogWriter(const std::filesystem::path& path, const EventLogHeader& header) : file_(path) {
+  require(header.shard >= 0 && header.shard < header.shards, "event log: shard {} of {}", header.shard, header.shards);
+  file_.append(encode(header));
+}
+
+EventLogWriter::~EventLogWriter() {
+  try {
+    end_block();
+  } catch (const Error&) {
+  }
+}
+
+void EventLogWriter::append(const Event& event) {
+  append_record(records_, event);
+  const bool full = std::ssize(records_) == kBlockEvents * kRecordBytes;
+  if (full || event.kind == Event::Kind::evaluate || event.kind == Event::Kind::finish) end_block();
+}
+
+void EventLogWriter::flush() {
+  end_block();
+  file_.sync();
+}
+
+void EventLogWriter::end_block() {
+  if (records_.empty()) return;
+  const int64_t count = std::ssize(records_) / kRecordBytes;
+  std::string block;
+  append_little_endian(block, static_cast<uint32_t>(count));
+  append_little_endian(block, static_cast<uint64_t>(events_));
+  append_checksum(block);
+  append_checksum(records_);
+  file_.append(block + records_);  // in one piece: a reader sees most blocks whole
+  records_.clear();
+  events_ += count;
+}
+
+EventLog read_event_log(const std::filesystem::path& path) {
+  Source source(path);
+  EventLog log;
+  log.header = read_header(source);
+  while (true) {
+    const std::string_view header = source.read(kBlockHeaderBytes);
+    log.unfinished_bytes = std::ssize(header);
+    if (std::ssize(header) < kBlockHeaderBytes) return log;
+    source.require_here(checksum_is_right(header), 0, "the header of a block is damaged: its checksum is wrong");
+    const int64_t count = from_little_endian<uint32_t>(header.data());
+    const uint64_t first = from_little_endian<uint64_t>(header.data() + 4);
+    source.require_here(count >= 1 && count <= kBlockEvents, 0, "a block of {} events; there are 1 to {} in a block",
+                        count, kBlockEvents);
+    source.require_here(first == log.events.size(), 4, "a block that starts with event {}; the one before ends at {}",
+                        first, log.events.size());
+
+    const int64_t wanted = count * kRecordBytes + kChecksumBytes;
+    const std::string_view records = source.read(wanted);
+    log.unfinished_bytes += std::ssize(records);
+    if (std::ssize(records) < wanted) return log;
+    source.require_here(checksum_is_right(records), 0, "a block of {} events is damaged: its checksum is wrong", count);
+    for (int64_t i = 0; i < count; ++i) log.events.push_back(read_record(source, records, i * kRecordBytes));
+  }
+}
+
+}  // namespace tg

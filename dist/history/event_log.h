@@ -1,0 +1,52 @@
+#pragma once
+// events.bin: the events of one shard, readable while the run lives. docs/events.md draws its bytes.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "dist/history/event.h"
+#include "framework/io/file.h"
+
+namespace tg {
+
+struct EventLogHeader {
+  uint64_t job_hash = 0;  // of the run's configuration: a log is replayed by the job that wrote it
+  int32_t shard = 0;
+  int32_t shards = 1;
+  bool operator==(const EventLogHeader&) const = default;
+};
+
+class EventLogWriter {
+ public:
+  // Throws Error if the file exists or cannot be written.
+  EventLogWriter(const std::filesystem::path& path, const EventLogHeader& header);
+  // Writes what append() still holds; an error is then lost, so call flush() first where it matters.
+  ~EventLogWriter();
+  EventLogWriter(const EventLogWriter&) = delete;
+  EventLogWriter& operator=(const EventLogWriter&) = delete;
+
+  // Readers see an event when its block is full, and every event up to an evaluation or the end of the run at once.
+  void append(const Event& event);
+  // Ends the block; the file then holds every event, and is on the disk.
+  void flush();
+
+ private:
+  void end_block();
+
+  GrowingFile file_;
+  std::string records_;  // of the block that is not written yet
+  int64_t events_ = 0;   // in the blocks before it
+};
+
+struct EventLog {
+  EventLogHeader header;
+  std::vector<Event> events;
+  // Bytes of a last block that is not whole: the run lives, or was killed as it wrote. Its events are missing above.
+  int64_t unfinished_bytes = 0;
+};
+
+// Throws Error, naming file and byte, for anything that EventLogWriter cannot have written.
+EventLog read_event_log(const std::filesystem::path& path);
+
+}  // namespace tg

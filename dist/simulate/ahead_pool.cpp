@@ -1,0 +1,158 @@
+#include "dist/simulate/ahead_pool.h"
+
+#include <omp.h>
+#include <sched.h>
+
+#include <exception>
+#include <system_error>
+
+#include "framework/core/error.h"
+
+namespace tg {
+namespace {
+
+// Best effort: a thread that may not be tied to its core is only slower.
+void stay_on(int core) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  CPU_SET(static_cast<size_t>(core), &mask);
+  sched_setaffinity(0, sizeof mask, &mask);
+}
+
+}  // namespace
+
+std::vector<int> usable_cores() {
+  std::vector<int> cores;
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cores;  // more cores than a cpu_set_t holds
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(static_cast<size_t>(core), &mask)) cores.push_back(core);
+  return cores;
+}
+
+struct AheadPool::Work {
+  std::function<void()> function;
+  std::pair<double, int64_t> key;
+  bool begun_ahead = false;  // and not waited for yet
+  bool done = false;
+  std::exception_ptr error;
+};
+
+AheadPool::AheadPool(int threads, int omp_threads) {
+  const std::vector<int> cores = usable_cores();
+  const bool tie = omp_threads == 1 && static_cast<size_t>(threads) <= cores.size();
+  try {
+    for (int i = 0; i < threads; ++i) {
+      threads_.emplace_back([this, omp_threads, core = tie ? cores[static_cast<size_t>(i)] : -1] {
+        omp_set_num_threads(omp_threads);
+        if (core >= 0) stay_on(core);
+        serve();
+      });
+    }
+  } catch (const std::system_error& error) {
+    const size_t started = threads_.size();
+    close();
+    fail("the system starts no more than {} of {} threads: {}", started, threads, error.what());
+  }
+}
+
+AheadPool::~AheadPool() { close(); }
+
+void AheadPool::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  queued_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+AheadPool::Handle AheadPool::submit(double needed, std::function<void()> function) {
+  const auto work = std::make_shared<Work>();
+  work->function = std::move(function);
+  {
+    const std::lock_guard lock(mutex_);
+    work->key = {needed, submitted_++};
+    ahead_.emplace(work->key, work);
+  }
+  queued_.notify_one();
+  return work;
+}
+
+AheadPool::Handle AheadPool::submit_urgent(std::function<void()> function) {
+  const auto work = std::make_shared<Work>();
+  work->function = std::move(function);
+  {
+    const std::lock_guard lock(mutex_);
+    urgent_.push_back(work);
+  }
+  queued_.notify_one();
+  return work;
+}
+
+void AheadPool::wait(const Handle& work) {
+  std::unique_lock lock(mutex_);
+  require(work->done || !closed_, "pool: waited for what was dropped when the pool was closed");
+  const auto queued = ahead_.find(work->key);
+  if (queued != ahead_.end() && queued->second == work) {
+    ahead_.erase(queued);
+    urgent_.push_front(work);
+    queued_.notify_one();
+  } else if (work->begun_ahead) {
+    work->begun_ahead = false;
+    --begun_ahead_;
+    queued_.notify_all();
+  }
+  finished_.wait(lock, [&] { return work->done; });
+  if (work->error) std::rethrow_exception(work->error);
+}
+
+bool AheadPool::done(const Handle& work) const {
+  const std::lock_guard lock(mutex_);
+  return work->done;
+}
+
+void AheadPool::limit_ahead(int64_t count) {
+  {
+    const std::lock_guard lock(mutex_);
+    limit_ahead_ = count;
+  }
+  queued_.notify_all();
+}
+
+bool AheadPool::has_next() const { return !urgent_.empty() || (!ahead_.empty() && begun_ahead_ < limit_ahead_); }
+
+AheadPool::Handle AheadPool::take_next() {
+  Handle work;
+  if (!urgent_.empty()) {
+    work = std::move(urgent_.front());
+    urgent_.pop_front();
+  } else {
+    work = std::move(ahead_.begin()->second);
+    ahead_.erase(ahead_.begin());
+    work->begun_ahead = true;
+    ++begun_ahead_;
+  }
+  return work;
+}
+
+void AheadPool::serve() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    queued_.wait(lock, [&] { return closed_ || has_next(); });
+    if (closed_) return;
+    const Handle work = take_next();
+    lock.unlock();
+    try {
+      work->function();
+    } catch (...) {
+      work->error = std::current_exception();
+    }
+    lock.lock();
+    work->done = true;
+    finished_.notify_all();
+  }
+}
+
+}  // namespace tg

@@ -1,0 +1,73 @@
+#include "dist/simulate/simulated_worker.h"
+
+#include <chrono>
+#include <cmath>
+
+namespace tg {
+namespace {
+
+class BatchOracle : public Oracle {
+ public:
+  BatchOracle(const Job& job, int64_t batch, const Stream& stream) : job_(job), batch_(batch), stream_(stream) {}
+
+  void gradient(View at, Span out) override {
+    const double loss = job_.task->gradient(at, job_.seed, batch_, stream_, out);
+    if (calls_++ == 0 || !std::isfinite(loss)) loss_ = loss;
+  }
+  int calls() const { return calls_; }
+  double loss() const { return loss_; }  // of the first call, or one that is not finite
+
+ private:
+  const Job& job_;
+  int64_t batch_;
+  Stream stream_;
+  int calls_ = 0;
+  double loss_ = 0;
+};
+
+// Turns `values` into what the other end decodes and returns the bytes in between.
+int64_t transmit(Codec& codec, const Stream& stream, Span values) {
+  const int64_t most = codec.max_encoded_bytes(0, values.size);
+  if (codec.exact()) return most;
+  Tensor encoded = Tensor::empty({most}, DType::u8);
+  const std::span<std::byte> bytes(static_cast<std::byte*>(encoded.raw_mutable()), static_cast<size_t>(most));
+  const int64_t used = codec.encode(values, 0, stream, bytes);
+  codec.decode(bytes.first(static_cast<size_t>(used)), 0, values);
+  return used;
+}
+
+}  // namespace
+
+SimulatedWorker::SimulatedWorker(WorkerId id, const Job& job)
+    : id_(id),
+      job_(job),
+      worker_(job.rule->worker(id, job.task->layout())),
+      up_(job.codec_up(job.task->layout())),
+      down_(job.codec_down(job.task->layout())),
+      sent_(Tensor::zeros({job.task->layout().size()})),
+      message_(Tensor::zeros({job.task->layout().size()})) {}
+
+int64_t SimulatedWorker::receive(int64_t step) { return transmit(*down_, stream(step).split("codec_down"), reply()); }
+
+void SimulatedWorker::work(int64_t step, int64_t batch, const StepInfo& info) {
+  BatchOracle oracle(job_, batch, stream(step));
+  const Span message = message_.span();
+  const auto start = std::chrono::steady_clock::now();
+  worker_->work(sent(), info, oracle, message);
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  require(oracle.calls() > 0, "the rule's worker sends a message without asking for a gradient");
+  outcome_ = {.loss = oracle.loss(), .bytes = 0};
+  // Codecs need not know what to do with a message that ends the run.
+  if (std::isfinite(oracle.loss())) outcome_.bytes = transmit(*up_, stream(step).split("codec_up"), message);
+}
+
+void SimulatedWorker::not_taken() {
+  worker_->not_taken();
+  up_->not_taken();
+}
+
+Stream SimulatedWorker::stream(int64_t step) const {
+  return Stream(job_.seed).split("worker", static_cast<uint64_t>(id_)).split("step", static_cast<uint64_t>(step));
+}
+
+}  // namespace tg

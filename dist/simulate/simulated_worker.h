@@ -1,0 +1,47 @@
+#pragma once
+// One worker of a simulated cluster: its part of the rule, its codecs and its buffers.
+
+#include <memory>
+
+#include "dist/engine.h"
+#include "framework/core/tensor.h"
+
+namespace tg {
+
+class SimulatedWorker {
+ public:
+  SimulatedWorker(WorkerId id, const Job& job);
+
+  // The server writes its reply here. receive() then turns it into what the worker decodes, and returns the bytes that
+  // travelled. `step` counts the worker's tasks.
+  Span reply() { return sent_.span(); }
+  int64_t receive(int64_t step);
+  // What the worker works from, until the next reply.
+  View sent() const { return sent_.view(); }
+
+  struct Outcome {
+    double loss = 0;  // of the batch, at the point where the rule asked for its gradient first
+    int64_t bytes = 0;
+  };
+  // Computes the message from what was sent. Depends on nothing else, so it may run on any thread, while others do too.
+  // Throws what the task throws, and Error if the rule asks for no gradient.
+  void work(int64_t step, int64_t batch, const StepInfo& info);
+  const Outcome& outcome() const { return outcome_; }
+  // As the server decodes it.
+  View message() const { return message_.view(); }
+  void not_taken();
+  double seconds() const { return seconds_; }  // inside Worker::work, over all tasks
+
+ private:
+  Stream stream(int64_t step) const;
+
+  WorkerId id_;
+  const Job& job_;
+  std::unique_ptr<Worker> worker_;
+  std::unique_ptr<Codec> up_, down_;
+  Tensor sent_, message_;
+  Outcome outcome_;
+  double seconds_ = 0;
+};
+
+}  // namespace tg
