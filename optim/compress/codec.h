@@ -21,9 +21,10 @@ class Codec {
   virtual bool exact() const { return false; }
   // The most bytes that encode() writes for elements [first, first + count) of the layout's vector.
   virtual int64_t max_encoded_bytes(int64_t first, int64_t count) const = 0;
-  // Encodes `values`, which are elements [first, first + values.size) of the layout's vector (all of it, or a shard's range), into
-  // `out` and returns the bytes used. Random draws are keyed by `stream` and the element's index in the whole vector, so they depend
-  // neither on threads nor on how the vector is cut; the engine splits `stream` by worker and step.
+  // Encodes `values`, which are elements [first, first + values.size) of the layout's vector (all of it, or a shard's
+  // range), into `out` and returns the bytes used. Random draws are keyed by `stream` and the element's index in the
+  // whole vector, so they depend neither on threads nor on how the vector is cut; the engine splits `stream` by worker
+  // and step.
   virtual int64_t encode(View values, int64_t first, const Stream& stream, std::span<std::byte> out) = 0;
   // The inverse. Throws Error on bytes that encode() cannot have written; never reads past their end.
   virtual void decode(std::span<const std::byte> bytes, int64_t first, Span out) const = 0;

@@ -1,0 +1,16 @@
+#include "optim/asgd.h"
+
+#include "optim/options.h"
+
+namespace tg {
+
+SpecInfo Asgd::info() {
+  const AsgdOptions defaults;
+  return {"asgd",
+          "asynchronous SGD: every gradient is applied as it arrives, however late",
+          {weight_decay_option(defaults.weight_decay)}};
+}
+
+AsgdOptions AsgdOptions::from(const Spec& spec) { return {.weight_decay = tg::weight_decay(spec)}; }
+
+}  // namespace tg

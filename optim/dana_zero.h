@@ -1,0 +1,98 @@
+#pragma once
+// dana-zero: DANA-Zero (Hakimi et al. 2019). A velocity per worker, and each worker is sent the point to which the
+// velocities of all workers are about to carry theta, so that its gradient is not late by the momentum.
+//
+//   in the paper    here           meaning
+//   theta           theta, w       parameters at the server
+//   g               gradient, g    worker i's minibatch gradient at the look-ahead point it was sent
+//   v[i]            velocity, v    worker i's velocity; holds no learning rate
+//   eta             eta            learning rate, as it was told with that point
+//   gamma           gamma          momentum
+//   eta v0          steps_, sum    S = sum over workers j of eta_j v[j]; eta_j: the rate v[j] was last applied with
+//                   weight_decay   added to the gradient at the server's theta
+//
+//   old   =  eta_i v[i]
+//   v[i]  <- gamma v[i] + g + weight_decay theta
+//   S     <- (S - old) + eta v[i]
+//   theta <- theta - eta v[i]
+//   sent:    theta - gamma S
+//
+// The paper looks ahead with the present eta, theta - eta gamma v0: the same while eta is constant. With each
+// velocity's own rate, one worker equals Nesterov's SGD under any schedule, bit for bit: S is kept in double, where a
+// rounded product can be taken away again without a trace, so it does not drift either.
+
+#include "optim/server_rule.h"
+
+namespace tg {
+
+struct DanaZeroStep {
+  float eta_old, eta, gamma, weight_decay;
+  TG_HD void operator()(float& w, float& v, double& sum, float g) const {
+    const float old = eta_old * v;
+    v = gamma * v + (g + weight_decay * w);
+    const float step = eta * v;
+    sum = (sum - static_cast<double>(old)) + static_cast<double>(step);
+    w -= step;
+  }
+};
+
+struct DanaZeroLookAhead {
+  float gamma;
+  TG_HD void operator()(float& sent, float w, double sum) const { sent = w - gamma * static_cast<float>(sum); }
+};
+
+// Takes a leaving worker's share out of the sum.
+struct DanaZeroForget {
+  float eta_old;
+  TG_HD void operator()(double& sum, float v) const { sum -= static_cast<double>(eta_old * v); }
+};
+
+struct DanaZeroOptions {
+  float momentum = 0.9f;
+  float weight_decay = 0;
+
+  static DanaZeroOptions from(const Spec& spec);
+};
+
+class DanaZeroUpdate : public ThetaUpdate {
+ public:
+  DanaZeroUpdate(View initial, const DanaZeroOptions& options)
+      : ThetaUpdate(initial),
+        options_(options),
+        velocities_(initial.size, initial.device),
+        steps_(initial.size, initial.device) {}
+
+  void apply(WorkerId i, View gradient, const StepInfo& info) override {
+    const Span velocity = velocities_.of(i);
+    float& rate = rates_[i];
+    const DanaZeroStep formula{rate, info.learning_rate, options_.momentum, options_.weight_decay};
+    for_each(formula, theta_.span(), velocity, steps_.span(), gradient);
+    rate = info.learning_rate;
+  }
+
+  void reply(WorkerId, Span out, const StepInfo&) override {
+    for_each(DanaZeroLookAhead{options_.momentum}, out, theta_.view(), steps_.view());
+  }
+
+  void join(WorkerId i) override {
+    velocities_.join(i);
+    rates_.try_emplace(i, 0.0f);
+  }
+  void leave(WorkerId i) override;
+  void save(StateWriter& state) const override;
+  void load(const StateReader& state) override;
+
+ private:
+  DanaZeroOptions options_;
+  WorkerVectors velocities_;
+  std::map<WorkerId, float> rates_;  // eta_j by worker; 0 until its first gradient
+  Vector<double> steps_;             // S
+};
+
+class DanaZero : public ServerRule<DanaZeroUpdate, DanaZeroOptions> {
+ public:
+  using ServerRule::ServerRule;
+  static SpecInfo info();
+};
+
+}  // namespace tg

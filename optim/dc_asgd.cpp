@@ -1,0 +1,58 @@
+#include "optim/dc_asgd.h"
+
+#include "optim/options.h"
+
+namespace tg {
+
+namespace {
+
+OptionInfo lambda_option(float default_value) {
+  return number_option("lambda", default_value, "strength of the delay compensation, 0 to 1000; 0 is asgd");
+}
+
+float lambda(const Spec& spec) { return number(spec, "lambda", 0, 1000); }
+
+}  // namespace
+
+SpecInfo DcAsgdC::info() {
+  const DcAsgdCOptions defaults;
+  return {"dc-asgd-c",
+          "asynchronous SGD with delay compensation, constant lambda",
+          {lambda_option(defaults.lambda), weight_decay_option(defaults.weight_decay)}};
+}
+
+DcAsgdCOptions DcAsgdCOptions::from(const Spec& spec) {
+  return {.lambda = tg::lambda(spec), .weight_decay = tg::weight_decay(spec)};
+}
+
+SpecInfo DcAsgdA::info() {
+  const DcAsgdAOptions defaults;
+  return {"dc-asgd-a",
+          "asynchronous SGD with delay compensation, lambda adapted per coordinate",
+          {lambda_option(defaults.lambda),
+           number_option("m", defaults.m, "share of the mean square that is kept at each step, 0 to 0.9999"),
+           number_option("epsilon", defaults.epsilon, "added to the mean square under the root, 1e-30 to 1"),
+           {"mean-square", defaults.mean_square_per_worker ? "worker" : "server",
+            "one mean square for the server, or one per worker"},
+           weight_decay_option(defaults.weight_decay)}};
+}
+
+DcAsgdAOptions DcAsgdAOptions::from(const Spec& spec) {
+  return {.lambda = tg::lambda(spec),
+          .m = number(spec, "m", 0, 0.9999),
+          .epsilon = number(spec, "epsilon", 1e-30, 1),
+          .mean_square_per_worker = spec.choice("mean-square", {"server", "worker"}) == "worker",
+          .weight_decay = tg::weight_decay(spec)};
+}
+
+void DcAsgdAUpdate::save(StateWriter& state) const {
+  ThetaUpdate::save(state);
+  mean_squares_.save(state, "mean_square");
+}
+
+void DcAsgdAUpdate::load(const StateReader& state) {
+  ThetaUpdate::load(state);
+  mean_squares_.load(state, "mean_square");
+}
+
+}  // namespace tg

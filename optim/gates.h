@@ -1,0 +1,42 @@
+#pragma once
+// Who waits for whom.
+
+#include <map>
+#include <set>
+
+#include "optim/rule.h"
+
+namespace tg {
+
+// Nobody waits: each message is taken, and its worker goes on at once.
+class Async : public Gate {
+ public:
+  Release join(WorkerId worker) override { return {worker}; }
+  Verdict arrive(WorkerId worker, int64_t) override { return {.taken = true, .release = {worker}}; }
+  Release leave(WorkerId) override { return {}; }
+};
+
+// Bulk-synchronous rounds: a worker waits until all live workers have arrived, then all are released, in the order of
+// their ids.
+//
+// With `backup` b, a round closes once all but b have arrived (backup workers, Chen et al. 2016, "Revisiting
+// Distributed Synchronous SGD"). A message from a round that has closed is not taken; its worker is released into the
+// round that is open. A worker that joins works in the open round, and the round waits for it; one that leaves may
+// close the round.
+class Bsp : public Gate {
+ public:
+  explicit Bsp(int backup = 0) : backup_(backup) {}
+  Release join(WorkerId worker) override;
+  Verdict arrive(WorkerId worker, int64_t clock) override;
+  Release leave(WorkerId worker) override;
+
+ private:
+  Release close_if_complete();
+
+  int backup_;                              // at least one arrival is waited for, whatever this is
+  int64_t round_ = 0;                       // the open round
+  std::map<WorkerId, int64_t> working_in_;  // live workers, and the round whose parameters each was sent last
+  std::set<WorkerId> waiting_;              // those that have arrived in the open round
+};
+
+}  // namespace tg

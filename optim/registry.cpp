@@ -1,0 +1,76 @@
+#include "optim/registry.h"
+
+#include "optim/asgd.h"
+#include "optim/dana_zero.h"
+#include "optim/dc_asgd.h"
+#include "optim/multi_asgd.h"
+#include "optim/sgd.h"
+#include "optim/ssgd.h"
+
+namespace tg {
+
+namespace {
+
+struct RuleEntry {
+  SpecInfo info;
+  std::unique_ptr<Rule> (*make)(const Spec&);
+};
+
+template <class R>
+RuleEntry rule() {
+  return {R::info(),
+          [](const Spec& spec) -> std::unique_ptr<Rule> { return std::make_unique<R>(R::Options::from(spec)); }};
+}
+
+const std::vector<RuleEntry>& rules() {
+  static const std::vector<RuleEntry> entries = {
+      rule<Sgd>(), rule<Ssgd>(), rule<Asgd>(), rule<DcAsgdC>(), rule<DcAsgdA>(), rule<MultiAsgd>(), rule<DanaZero>(),
+  };
+  return entries;
+}
+
+struct CodecEntry {
+  SpecInfo info;
+  std::unique_ptr<Codec> (*make)(const Spec&, const Layout&);
+};
+
+const std::vector<CodecEntry>& codecs() {
+  static const std::vector<CodecEntry> entries = {
+      {{"none", "float32 as it is", {}}, [](const Spec&, const Layout& layout) { return make_none_codec(layout); }},
+  };
+  return entries;
+}
+
+template <class Entry>
+std::vector<SpecInfo> infos_of(const std::vector<Entry>& entries) {
+  std::vector<SpecInfo> infos;
+  for (const Entry& entry : entries) infos.push_back(entry.info);
+  return infos;
+}
+
+template <class Entry>
+const Entry& find(const std::vector<Entry>& entries, const Spec& spec, const char* kind) {
+  for (const Entry& entry : entries)
+    if (entry.info.name == spec.name()) return entry;
+  fail("{}: there is no '{}'; the spec was parsed with another list of names", kind, spec.name());
+}
+
+}  // namespace
+
+const std::vector<SpecInfo>& rule_infos() {
+  static const std::vector<SpecInfo> infos = infos_of(rules());
+  return infos;
+}
+
+std::unique_ptr<Rule> make_rule(const Spec& spec) { return find(rules(), spec, "rule").make(spec); }
+
+const std::vector<SpecInfo>& codec_infos() {
+  static const std::vector<SpecInfo> infos = infos_of(codecs());
+  return infos;
+}
+
+std::unique_ptr<Codec> make_codec(const Spec& spec, const Layout& layout) {
+  return find(codecs(), spec, "codec").make(spec, layout);
+}
+
+}  // namespace tg

@@ -1,0 +1,67 @@
+#pragma once
+// What a server keeps between steps: vectors on the parameters' device, one for all or one per worker.
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "framework/core/for_each.h"
+#include "framework/core/tensor.h"
+#include "optim/rule.h"  // WorkerId
+
+namespace tg {
+
+// Formulas that most rules need.
+struct Copy {
+  TG_HD void operator()(float& to, float from) const { to = from; }
+};
+struct SetZero {
+  template <class T>
+  TG_HD void operator()(T& value) const {
+    value = 0;
+  }
+};
+
+// An owned vector of float or double.
+template <class T>
+class Vector {
+ public:
+  // n zeros.
+  Vector(int64_t n, Device device)
+      : size_(n), storage_(std::make_unique<Storage>(n * static_cast<int64_t>(sizeof(T)), device)) {
+    for_each(SetZero{}, span());
+  }
+  // A copy of `values`.
+  explicit Vector(View values) : Vector(values.size, values.device) { for_each(Copy{}, span(), values); }
+
+  BasicSpan<T> span() { return {static_cast<T*>(storage_->data()), size_, storage_->device()}; }
+  BasicSpan<const T> view() const { return {static_cast<const T*>(storage_->data()), size_, storage_->device()}; }
+
+ private:
+  int64_t size_;
+  std::unique_ptr<Storage> storage_;
+};
+
+// A vector per worker: zeros when the worker joins, dropped when it leaves.
+class WorkerVectors {
+ public:
+  WorkerVectors(int64_t n, Device device) : size_(n), device_(device) {}
+  // A worker that has a vector already (it was loaded from a snapshot) keeps it.
+  void join(WorkerId worker) { vectors_.try_emplace(worker, size_, device_); }
+  void leave(WorkerId worker) { vectors_.erase(worker); }
+  // Throws Error for a worker that has not joined.
+  Span of(WorkerId worker);
+  bool has(WorkerId worker) const { return vectors_.count(worker) != 0; }
+  std::vector<WorkerId> workers() const;
+
+  // Under "<name>/<worker>", with the list of workers under "<name>/count" and "<name>/worker/<i>".
+  void save(StateWriter& state, const std::string& name) const;
+  void load(const StateReader& state, const std::string& name);
+
+ private:
+  int64_t size_;
+  Device device_;
+  std::map<WorkerId, Vector<float>> vectors_;
+};
+
+}  // namespace tg
