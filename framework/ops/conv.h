@@ -11,9 +11,12 @@ struct Conv2dOptions {
   bool relu = false;    // max(y, 0) in the same kernel
 };
 
-// y[n, i, j, k] = bias[k] + sum over r, s, c of x[n, i stride + r - padding, j stride + s - padding, c] weight[k, r, s,
-// c] x [N, H, W, C], weight [K, R, S, C], bias [K] or undefined -> [N, OH, OW, K] with OH = (H + 2 padding - R) /
-// stride + 1, rounded down. Throws Error if a shape does not fit or the kernel is larger than the padded picture.
+// x [N, H, W, C], weight [K, R, S, C], bias [K] or undefined -> y [N, OH, OW, K], by the formula
+//
+//   y[n,i,j,k] = bias[k] + sum over r,s,c of x[n, i stride + r - padding, j stride + s - padding, c] weight[k,r,s,c]
+//
+// OH = (H + 2 padding - R) / stride + 1, rounded down. Throws Error if a shape does not fit or the kernel is larger
+// than the padded picture.
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options = {});
 
 }  // namespace tg

@@ -1,0 +1,40 @@
+#pragma once
+// The readable form of every kernel: one templated loop each, float32 and float64, one thread, a fixed order.
+
+#include "framework/backend/backend.h"
+
+namespace tg {
+
+class PlainBackend : public Backend {
+ public:
+  void matmul(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, Tensor& out) override;
+  void linear(const Tensor& x, const Tensor& weight, const Tensor& bias, bool relu, Tensor& y) override;
+
+  void sum(const Tensor& x, int64_t outer, int64_t n, int64_t inner, Tensor& out) override;
+  void max(const Tensor& x, int64_t outer, int64_t n, int64_t inner, Tensor& out, Tensor& index) override;
+  void max_backward(const Tensor& gradient, const Tensor& index, int64_t outer, int64_t n, int64_t inner,
+                    Tensor& dx) override;
+
+  void conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvGeometry& geometry, bool relu,
+              Tensor& y) override;
+  void conv2d_backward_data(const Tensor& gradient, const Tensor& weight, const ConvGeometry& geometry,
+                            Tensor& dx) override;
+  void conv2d_backward_weights(const Tensor& x, const Tensor& gradient, const ConvGeometry& geometry, Tensor& dweight,
+                               Tensor& dbias) override;
+
+  void max_pool2d(const Tensor& x, const PoolGeometry& geometry, Tensor& y, Tensor& index) override;
+  void max_pool2d_backward(const Tensor& gradient, const Tensor& index, const PoolGeometry& geometry,
+                           Tensor& dx) override;
+
+  void log_softmax(const Tensor& x, Tensor& y) override;
+  void log_softmax_backward(const Tensor& gradient, const Tensor& y, Tensor& dx) override;
+  void cross_entropy(const Tensor& logits, const Tensor& labels, Tensor& loss, Tensor& log_probabilities) override;
+  void cross_entropy_backward(const Tensor& gradient, const Tensor& log_probabilities, const Tensor& labels,
+                              Tensor& dlogits) override;
+
+  void relu_backward(const Tensor& gradient, const Tensor& y, Tensor& g) override;
+};
+
+Backend& plain_backend();
+
+}  // namespace tg

@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <cmath>
+
+#include "framework/backend/plain/plain.h"
+
+namespace tg {
+
+void PlainBackend::log_softmax(const Tensor& x, Tensor& y) {
+  const int64_t n = x.dim(0), classes = x.dim(1);
+  visit_floating(x.dtype(), "log_softmax", [&](auto zero) {
+    using T = decltype(zero);
+    for (int64_t row = 0; row < n; ++row) {
+      const T* px = x.data<T>() + row * classes;
+      T* py = y.data<T>() + row * classes;
+      const T largest = *std::max_element(px, px + classes);
+      double total = 0;
+      for (int64_t c = 0; c < classes; ++c) total += std::exp(static_cast<double>(px[c] - largest));
+      const T log_total = static_cast<T>(std::log(total));
+      for (int64_t c = 0; c < classes; ++c) py[c] = px[c] - largest - log_total;
+    }
+  });
+}
+
+void PlainBackend::log_softmax_backward(const Tensor& gradient, const Tensor& y, Tensor& dx) {
+  const int64_t n = y.dim(0), classes = y.dim(1);
+  visit_floating(y.dtype(), "log_softmax", [&](auto zero) {
+    using T = decltype(zero);
+    for (int64_t row = 0; row < n; ++row) {
+      const T *pg = gradient.data<T>() + row * classes, *py = y.data<T>() + row * classes;
+      T* pd = dx.data<T>() + row * classes;
+      T total = 0;
+      for (int64_t c = 0; c < classes; ++c) total += pg[c];
+      for (int64_t c = 0; c < classes; ++c) pd[c] = pg[c] - std::exp(py[c]) * total;
+    }
+  });
+}
+
+void PlainBackend::cross_entropy(const Tensor& logits, const Tensor& labels, Tensor& loss, Tensor& log_probabilities) {
+  log_softmax(logits, log_probabilities);
+  const int64_t n = logits.dim(0), classes = logits.dim(1);
+  visit_floating(logits.dtype(), "cross_entropy", [&](auto zero) {
+    using T = decltype(zero);
+    const T* p = std::as_const(log_probabilities).data<T>();
+    const int32_t* label = labels.data<int32_t>();
+    double total = 0;
+    for (int64_t row = 0; row < n; ++row) total -= static_cast<double>(p[row * classes + label[row]]);
+    *loss.data<T>() = static_cast<T>(total / static_cast<double>(n));
+  });
+}
+
+void PlainBackend::cross_entropy_backward(const Tensor& gradient, const Tensor& log_probabilities, const Tensor& labels,
+                                          Tensor& dlogits) {
+  const int64_t n = dlogits.dim(0), classes = dlogits.dim(1);
+  visit_floating(dlogits.dtype(), "cross_entropy", [&](auto zero) {
+    using T = decltype(zero);
+    const T scale = *gradient.data<T>() / static_cast<T>(n);
+    const T* p = log_probabilities.data<T>();
+    const int32_t* label = labels.data<int32_t>();
+    T* pd = dlogits.data<T>();
+    for (int64_t row = 0; row < n; ++row)
+      for (int64_t c = 0; c < classes; ++c)
+        pd[row * classes + c] = scale * (std::exp(p[row * classes + c]) - (c == label[row] ? T{1} : T{0}));
+  });
+}
+
+}  // namespace tg
