@@ -129,7 +129,7 @@ class Walk {
   void run(const Tensor& output, const Tensor& cotangent) {
     GradientSink sink(*this);
     sink.node_ = nullptr;
-    add(output.node(), "gradients", 0, cotangent);
+    add(output.node(), "gradients", 0, cotangent.detach());  // what is done to it is not to be recorded
     while (!queue_.empty()) {
       const std::shared_ptr<Node> node = queue_.top();
       queue_.pop();
