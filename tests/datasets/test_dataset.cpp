@@ -74,10 +74,9 @@ BOOST_AUTO_TEST_CASE(the_training_set_has_mean_0_and_deviation_1) {
   double sum = 0, square = 0, n = 0;
   for (int64_t b = 0; b < batches.count(); ++b) {
     const tg::Batch batch = batches.get(b);
-    const float* x = batch.x.data<float>();
-    for (int64_t i = 0; i < batch.x.count(); ++i) {
-      sum += x[i];
-      square += double{x[i]} * x[i];
+    for (const double x : batch.x.values()) {
+      sum += x;
+      square += x * x;
     }
     n += static_cast<double>(batch.x.count());
   }
