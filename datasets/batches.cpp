@@ -13,6 +13,7 @@ constexpr size_t kEpochsKept = 4;
 
 int64_t batches_of(const Dataset& dataset, int64_t batch_size) {
   require(batch_size >= 1, "{}: a batch needs at least 1 sample, got {}", dataset.name, batch_size);
+  require(dataset.size() > 0, "{}: there is no sample to make batches of", dataset.name);
   return dataset.size() / batch_size + (dataset.size() % batch_size != 0 ? 1 : 0);
 }
 

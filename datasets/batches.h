@@ -13,7 +13,7 @@ namespace tg {
 // epoch alone, so any batch can be asked for at any time and by any thread. The last batch of an epoch may be shorter.
 class Batches {
  public:
-  // The data set must outlive this object. Throws Error unless batch_size is at least 1.
+  // The data set must outlive this object. Throws Error unless both have at least one sample.
   Batches(const Dataset& dataset, int64_t batch_size, uint64_t seed);
   Batches(Dataset&&, int64_t, uint64_t) = delete;
 

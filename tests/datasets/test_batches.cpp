@@ -147,6 +147,9 @@ BOOST_AUTO_TEST_CASE(wrong_arguments) {
     BOOST_TEST(error_of([&] { tg::Batches(tiny.data, size, 1); }) == expected);
     BOOST_TEST(error_of([&] { tg::InOrder(tiny.data, size); }) == expected);
   }
+  tg::Dataset empty;
+  empty.name = "empty";
+  BOOST_TEST(error_of([&] { tg::Batches(empty, 3, 1); }) == "empty: there is no sample to make batches of");
   const tg::Batches batches(tiny.data, INT64_MAX, 1);
   BOOST_TEST(batches.get(0).x.dim(0) == 10);
   BOOST_TEST(error_of([&] { batches.get(-1); }) == "tiny: batch number -1; they start at 0");
