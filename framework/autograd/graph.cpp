@@ -140,7 +140,7 @@ class Walk {
       Tensor gradient = std::move(slot->second.sum);
       slots_.erase(slot);
       sink.node_ = node.get();
-      const Backward backward = std::move(node->backward);
+      Backward backward = std::move(node->backward);
       node->used = true;
       backward(std::move(gradient), sink);
     }

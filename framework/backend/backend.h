@@ -31,6 +31,9 @@ struct PoolGeometry {
   int64_t out(int64_t in) const { return (in + 2 * padding - kernel) / stride + 1; }
 };
 
+// In max-pooling's index: relu clipped this value, no gradient goes back. Kernels have at most 15 x 15 positions.
+inline constexpr uint8_t kClipped = 255;
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -59,8 +62,8 @@ class Backend {
                                        Tensor& dweight, Tensor& dbias) = 0;
 
   // x [N, H, W, C] -> y [N, OH, OW, C]; `index` (uint8) gets the position in the kernel, row by row, of the first
-  // largest.
-  virtual void max_pool2d(const Tensor& x, const PoolGeometry& geometry, Tensor& y, Tensor& index) = 0;
+  // largest, or kClipped where relu made it zero. With relu, y is max(y, 0).
+  virtual void max_pool2d(const Tensor& x, const PoolGeometry& geometry, bool relu, Tensor& y, Tensor& index) = 0;
   virtual void max_pool2d_backward(const Tensor& gradient, const Tensor& index, const PoolGeometry& geometry,
                                    Tensor& dx) = 0;
 

@@ -6,10 +6,7 @@ namespace tg {
 
 Conv2d::Conv2d(const Options& o)
     : options(o),
-      weight{{o.out, o.kernel, o.kernel, o.in},
-             o.relu ? he_normal(o.in * o.kernel * o.kernel)
-                    : glorot_uniform(o.in * o.kernel * o.kernel, o.out * o.kernel * o.kernel),
-             {}},
+      weight{{o.out, o.kernel, o.kernel, o.in}, he_normal(o.in * o.kernel * o.kernel), {}},
       bias{{o.out}, zeros_init(), {}} {}
 
 Tensor Conv2d::operator()(const Tensor& x, const Context&) const {

@@ -5,7 +5,7 @@
 namespace tg {
 
 // 2-D convolution, then relu if asked. x [N, H, W, in] -> y [N, OH, OW, out]; weight [out, kernel, kernel, in], bias
-// [out]. He initialisation before a relu, Glorot otherwise; bias zero.
+// [out]. He initialisation, for the relu that follows here or after pooling; bias zero.
 struct Conv2d {
   struct Options {
     int64_t in, out, kernel;

@@ -13,7 +13,7 @@ Tensor Flatten::operator()(const Tensor& x, const Context&) const {
 Tensor MaxPool2d::operator()(const Tensor& x, const Context&) const {
   require(x.rank() == 4, "{}: MaxPool2d takes [N, H, W, C], got {}", path, x.shape().str());
   const int64_t stride = options.stride == 0 ? options.kernel : options.stride;
-  return max_pool2d(x, {.kernel = options.kernel, .stride = stride, .padding = options.padding});
+  return max_pool2d(x, {.kernel = options.kernel, .stride = stride, .padding = options.padding, .relu = options.relu});
 }
 
 }  // namespace tg

@@ -12,12 +12,13 @@ struct Flatten {
   std::string path = "Flatten";
 };
 
-// Largest value of each kernel x kernel window. [N, H, W, C] -> [N, OH, OW, C].
+// Largest value of each kernel x kernel window, then relu if asked. [N, H, W, C] -> [N, OH, OW, C].
 struct MaxPool2d {
   struct Options {
     int64_t kernel = 2;
     int64_t stride = 0;  // 0: the kernel's size
     int64_t padding = 0;
+    bool relu = false;  // relu of the result: the same as relu before pooling, on fewer numbers
   };
   MaxPool2d() = default;
   explicit MaxPool2d(const Options& o) : options(o) {}

@@ -44,14 +44,9 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
   record(y, kConv2d, {x, weight, bias},
          [geometry, weight_shape = weight.shape(), saved_x = detail::save_if(for_weights, pictures),
           saved_weight = detail::save_if(detail::carries_gradient(x), kernel),
-          saved_y = detail::save_if(options.relu, y)](Tensor g, GradientSink& sink) {
+          saved_y = detail::save_if(options.relu, y)](Tensor g, GradientSink& sink) mutable {
            if (saved_y) g = detail::through_relu(std::move(g), saved_y->get(kConv2d.name()));
            Backend& backend = backend_for(g);
-           if (sink.wants(0)) {
-             Tensor dx = sink.place(0);
-             backend.conv2d_backward_data(g, saved_weight->get(kConv2d.name()), geometry, dx);
-             sink.add(0, dx);
-           }
            if (sink.wants(1)) {
              Tensor dweight = sink.place(1), dbias = sink.wants(2) ? sink.place(2) : Tensor();
              backend.conv2d_backward_weights(saved_x->get(kConv2d.name()), g, geometry, dweight, dbias);
@@ -61,6 +56,12 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
              Tensor dbias = sink.place(2);
              backend.sum(g, 1, g.count() / g.dim(3), g.dim(3), dbias);
              sink.add(2, dbias);
+           }
+           saved_x.reset();  // before dx is made, which may then take its place in memory
+           if (sink.wants(0)) {
+             Tensor dx = sink.place(0);
+             backend.conv2d_backward_data(g, saved_weight->get(kConv2d.name()), geometry, dx);
+             sink.add(0, dx);
            }
          });
   return y;

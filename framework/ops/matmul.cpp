@@ -77,14 +77,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, bool re
   record(y, kLinear, {x, weight, bias},
          [saved_x = detail::save_if(detail::carries_gradient(weight), rows),
           saved_weight = detail::save_if(detail::carries_gradient(x), kernel),
-          saved_y = detail::save_if(relu, y)](Tensor g, GradientSink& sink) {
+          saved_y = detail::save_if(relu, y)](Tensor g, GradientSink& sink) mutable {
            if (saved_y) g = detail::through_relu(std::move(g), saved_y->get(kLinear.name()));
            Backend& backend = backend_for(g);
-           if (sink.wants(0)) {
-             Tensor dx = sink.place(0);
-             backend.matmul(g, false, saved_weight->get(kLinear.name()), false, dx);
-             sink.add(0, dx);
-           }
            if (sink.wants(1)) {
              Tensor dweight = sink.place(1);
              backend.matmul(g, true, saved_x->get(kLinear.name()), false, dweight);
@@ -94,6 +89,12 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, bool re
              Tensor dbias = sink.place(2);
              backend.sum(g, 1, g.dim(0), g.dim(1), dbias);
              sink.add(2, dbias);
+           }
+           saved_x.reset();  // before dx is made, which may then take its place in memory
+           if (sink.wants(0)) {
+             Tensor dx = sink.place(0);
+             backend.matmul(g, false, saved_weight->get(kLinear.name()), false, dx);
+             sink.add(0, dx);
            }
          });
   return y;

@@ -6,9 +6,10 @@
 namespace tg {
 
 struct Pool2dOptions {
-  int64_t kernel = 2;   // rows and columns of the window, at most 16
+  int64_t kernel = 2;   // rows and columns of the window, at most 15
   int64_t stride = 2;   // from one window to the next
   int64_t padding = 0;  // on every side, less than `kernel`; positions there count for nothing
+  bool relu = false;    // max(y, 0) in the same kernel: the same as relu before pooling, on fewer numbers
 };
 
 // The largest of each window, [N, H, W, C] -> [N, OH, OW, C] with OH = (H + 2 padding - kernel) / stride + 1, rounded

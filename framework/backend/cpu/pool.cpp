@@ -27,7 +27,7 @@ Window window_at(const PoolGeometry& g, int64_t rows, int64_t columns, int64_t o
 
 }  // namespace
 
-void CpuBackend::max_pool2d(const Tensor& x, const PoolGeometry& g, Tensor& y, Tensor& index) {
+void CpuBackend::max_pool2d(const Tensor& x, const PoolGeometry& g, bool relu, Tensor& y, Tensor& index) {
   const int64_t h = x.dim(1), w = x.dim(2), c = x.dim(3), oh = y.dim(1), ow = y.dim(2);
   const float* in = x.data<float>();
   float* out = y.data<float>();
@@ -57,6 +57,14 @@ void CpuBackend::max_pool2d(const Tensor& x, const PoolGeometry& g, Tensor& y, T
               best_at[k] = larger ? position : best_at[k];
             }
           }
+        if (relu) {
+#pragma omp simd
+          for (int64_t k = 0; k < c; ++k) {
+            const bool clipped = best[k] <= 0;
+            best[k] = clipped ? 0.0f : best[k];
+            best_at[k] = clipped ? kClipped : best_at[k];
+          }
+        }
       }
     }
   });

@@ -22,7 +22,7 @@ class PlainBackend : public Backend {
   void conv2d_backward_weights(const Tensor& x, const Tensor& gradient, const ConvGeometry& geometry, Tensor& dweight,
                                Tensor& dbias) override;
 
-  void max_pool2d(const Tensor& x, const PoolGeometry& geometry, Tensor& y, Tensor& index) override;
+  void max_pool2d(const Tensor& x, const PoolGeometry& geometry, bool relu, Tensor& y, Tensor& index) override;
   void max_pool2d_backward(const Tensor& gradient, const Tensor& index, const PoolGeometry& geometry,
                            Tensor& dx) override;
 

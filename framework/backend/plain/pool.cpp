@@ -4,7 +4,7 @@
 
 namespace tg {
 
-void PlainBackend::max_pool2d(const Tensor& x, const PoolGeometry& geometry, Tensor& y, Tensor& index) {
+void PlainBackend::max_pool2d(const Tensor& x, const PoolGeometry& geometry, bool relu, Tensor& y, Tensor& index) {
   const int64_t height = x.dim(1), width = x.dim(2), channels = x.dim(3), kernel = geometry.kernel;
   visit_floating(x.dtype(), "max_pool2d", [&](auto zero) {
     using T = decltype(zero);
@@ -29,6 +29,10 @@ void PlainBackend::max_pool2d(const Tensor& x, const PoolGeometry& geometry, Ten
                 pi[at] = static_cast<uint8_t>(r * kernel + s);
               }
             }
+            if (relu && py[at] <= 0) {
+              py[at] = 0;
+              pi[at] = kClipped;
+            }
           }
         }
       }
@@ -50,6 +54,7 @@ void PlainBackend::max_pool2d_backward(const Tensor& gradient, const Tensor& ind
       for (int64_t i = 0; i < gradient.dim(1); ++i) {
         for (int64_t j = 0; j < gradient.dim(2); ++j) {
           for (int64_t c = 0; c < channels; ++c, ++at) {
+            if (pi[at] == kClipped) continue;
             const int64_t row = i * geometry.stride + pi[at] / geometry.kernel - geometry.padding;
             const int64_t column = j * geometry.stride + pi[at] % geometry.kernel - geometry.padding;
             pd[((n * height + row) * width + column) * channels + c] += pg[at];

@@ -11,8 +11,8 @@ int64_t features(int64_t side) { return ((side - 4) / 2 - 4) / 2; }
 
 struct LeNet {
   LeNet(const Shape& picture, int64_t classes)
-      : conv1({.in = picture[2], .out = 32, .kernel = 5, .relu = true}),
-        conv2({.in = 32, .out = 64, .kernel = 5, .relu = true}),
+      : conv1({.in = picture[2], .out = 32, .kernel = 5}),
+        conv2({.in = 32, .out = 64, .kernel = 5}),
         fc1({.in = features(picture[0]) * features(picture[1]) * 64, .out = 128, .relu = true}),
         fc2({.in = 128, .out = classes}) {}
 
@@ -30,7 +30,7 @@ struct LeNet {
   }
 
   Conv2d conv1, conv2;
-  MaxPool2d pool{{.kernel = 2}};
+  MaxPool2d pool{{.kernel = 2, .relu = true}};
   Flatten flatten;
   Linear fc1, fc2;
 };

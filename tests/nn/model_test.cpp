@@ -1,0 +1,99 @@
+// Models as a whole: names and places of parameters, initial values, errors that say where.
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "framework/nn/linear.h"
+#include "framework/nn/models/models.h"
+
+using namespace tg;
+
+namespace {
+
+const Shape kPicture{28, 28, 1};
+
+std::string message_of(const auto& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(model)
+
+BOOST_AUTO_TEST_CASE(parameters_are_named_by_their_path) {
+  const Model lenet = make_lenet(kPicture, 10);
+  std::vector<std::string> names;
+  for (const auto& e : lenet.layout().entries()) names.push_back(e.name);
+  const std::vector<std::string> expected{"conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias",
+                                          "fc1.weight",   "fc1.bias",   "fc2.weight",   "fc2.bias"};
+  BOOST_TEST(names == expected, boost::test_tools::per_element());
+  BOOST_TEST(lenet.layout().find("conv2.weight").shape == (Shape{64, 5, 5, 32}));
+}
+
+BOOST_AUTO_TEST_CASE(parameter_counts) {
+  BOOST_TEST(make_mlp(kPicture, {256, 128}, 10).layout().count() == 784 * 256 + 256 + 256 * 128 + 128 + 1290);
+  BOOST_TEST(make_lenet(kPicture, 10).layout().count() == 832 + 51264 + 131200 + 1290);
+  BOOST_TEST(make_mlp(kPicture, {}, 10).layout().count() == 7850);
+}
+
+BOOST_AUTO_TEST_CASE(initial_values_follow_the_seed_and_leave_gaps_zero) {
+  Model a = make_lenet(kPicture, 10), b = make_lenet(kPicture, 10), c = make_lenet(kPicture, 10);
+  a.bind_new(7), b.bind_new(7), c.bind_new(8);
+  const auto va = a.parameters().flat.values(), vc = c.parameters().flat.values();
+  BOOST_TEST(va == b.parameters().flat.values());
+  BOOST_TEST(va != vc);
+  const auto& w = a.layout().find("conv2.weight");
+  double squares = 0;
+  for (int64_t i = 0; i < w.shape.count(); ++i) squares += std::pow(va[static_cast<size_t>(w.offset + i)], 2);
+  const double variance = squares / static_cast<double>(w.shape.count());
+  BOOST_TEST(variance == 2.0 / (25 * 32), boost::test_tools::tolerance(0.05));  // He; 51,200 draws: sd 0.6 %
+  // fc2.bias has 10 elements: the rest up to the 64-byte boundary is a gap.
+  const auto& bias = a.layout().find("fc2.bias");
+  for (int64_t i = bias.offset; i < a.layout().size(); ++i) BOOST_TEST(va[static_cast<size_t>(i)] == 0);
+}
+
+BOOST_AUTO_TEST_CASE(bind_shares_the_vector) {
+  Model m = make_mlp(kPicture, {8}, 10);
+  Tensor flat = Tensor::zeros({m.layout().size()});
+  m.bind(flat);
+  const Tensor x = Tensor::full({3, 28, 28, 1}, 1);
+  BOOST_TEST(m(x, {}).values() == std::vector<double>(30, 0.0));
+  flat.data<float>()[m.layout().find("fc2.bias").offset] = 5;
+  BOOST_TEST(m(x, {}).values()[0] == 5);
+  BOOST_CHECK_THROW(m.bind(Tensor::zeros({m.layout().size() + 1})), Error);
+  BOOST_CHECK_THROW(m.bind(Tensor::zeros({m.layout().size()}, DType::f64)), Error);
+}
+
+BOOST_AUTO_TEST_CASE(errors_name_the_layer) {
+  Model lenet = make_lenet(kPicture, 10);
+  lenet.bind_new(1);
+  const std::string channels = message_of([&] { lenet(Tensor::zeros({2, 28, 28, 3}), {}); });
+  BOOST_TEST(contains(channels, "conv1: Conv2d takes [N, H, W, 1]"), channels);
+  const std::string size = message_of([&] { lenet(Tensor::zeros({2, 32, 32, 1}), {}); });
+  BOOST_TEST(contains(size, "fc1: Linear takes [n, 1024], got [2, 1600]"), size);
+  const std::string unbound = message_of([&] { make_mlp(kPicture, {}, 10)(Tensor::zeros({2, 28, 28, 1}), {}); });
+  BOOST_TEST(contains(unbound, "fc1"), unbound);
+}
+
+BOOST_AUTO_TEST_CASE(models_by_name) {
+  const auto make = [](const char* text) {
+    return make_model(Spec::parse(text, model_infos(), "model"), kPicture, 10);
+  };
+  BOOST_TEST(make("mlp").layout().count() == make_mlp(kPicture, {256, 128}, 10).layout().count());
+  BOOST_TEST(make("mlp:hidden=4096").layout().count() == 784 * 4096 + 4096 + 40960 + 10);
+  BOOST_TEST(make("lenet").layout().count() == make_lenet(kPicture, 10).layout().count());
+  for (const char* bad :
+       {"mlp:hidden=0", "mlp:hidden=12-", "mlp:hidden=-3", "mlp:hidden=1e3", "mlp:hidden=99999999999"})
+    BOOST_CHECK_THROW(make(bad), Error);
+  BOOST_TEST(contains(message_of([&] { make("lennet"); }), "lenet"));
+  BOOST_CHECK_THROW(make_lenet({12, 28, 1}, 10), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
