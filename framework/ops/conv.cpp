@@ -42,7 +42,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
   backend_for(x).conv2d(pictures, kernel, bias.defined() ? bias.as_contiguous() : bias, geometry, options.relu, y);
   const bool for_weights = detail::carries_gradient(weight) || detail::carries_gradient(bias);
   record(y, kConv2d, {x, weight, bias},
-         [geometry, weight_shape = weight.shape(), saved_x = detail::save_if(for_weights, pictures),
+         [geometry, saved_x = detail::save_if(for_weights, pictures),
           saved_weight = detail::save_if(detail::carries_gradient(x), kernel),
           saved_y = detail::save_if(options.relu, y)](Tensor g, GradientSink& sink) mutable {
            if (saved_y) g = detail::through_relu(std::move(g), saved_y->get(kConv2d.name()));
