@@ -1,0 +1,116 @@
+// How long a training step takes, in the terms of tests/bench: clear, forward, cross-entropy, backward, SGD with
+// momentum 0.9, on data in memory.
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "dist/launch/commands.h"
+#include "dist/launch/table.h"
+#include "framework/core/error.h"
+#include "framework/nn/models/models.h"
+#include "framework/ops/loss.h"
+#include "optim/registry.h"
+
+namespace tg {
+namespace {
+
+constexpr int kWarmUpSteps = 3, kFewestSteps = 7;
+constexpr int64_t kSide = 28, kClasses = 10;
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Of the whole process: with one thread it leaves out the time that other programs held the core.
+double cpu_seconds() {
+  timespec t = {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(std::llround(share * static_cast<double>(values.size() - 1)))];
+}
+
+class Step {
+ public:
+  explicit Step(const BenchStepOptions& options)
+      : model_(make_model(Spec::parse(options.model, model_infos(), "model"), {kSide, kSide, 1}, kClasses)),
+        x_(Tensor::empty({options.batch, kSide, kSide, 1})),
+        y_(Tensor::empty({options.batch}, DType::i32)),
+        gradient_(Tensor::zeros({model_.layout().size()})) {
+    const Stream stream(1);
+    const Span pixels = x_.span();
+    for (int64_t i = 0; i < pixels.size; ++i) pixels[i] = stream.split("x").normal(static_cast<uint64_t>(i));
+    int32_t* labels = y_.data<int32_t>();
+    for (int64_t i = 0; i < options.batch; ++i)
+      labels[i] = static_cast<int32_t>(stream.split("y").bits(static_cast<uint64_t>(i))[0] % kClasses);
+
+    Tensor initial = Tensor::zeros({model_.layout().size()});
+    model_.initialise(stream.split("init"), initial.span());
+    rule_ = make_rule(Spec::parse("sgd:momentum=0.9", rule_infos(), "rule"));
+    update_ = rule_->update(model_.layout(), initial.view());
+    update_->join(0);
+    // The model reads the server's parameters where they lie, and only reads them.
+    const View theta = update_->theta();
+    theta_ = Tensor::borrow(const_cast<float*>(theta.data), {theta.size});
+  }
+
+  void operator()() {
+    model_.bind(theta_);  // new leaves, as at each step of a run
+    const Tensor loss = cross_entropy(model_(x_, {}), y_);
+    gradients(loss, model_.parameters(), gradient_.span());
+    update_->apply(0, gradient_.view(), {.learning_rate = 0.01f, .peak_learning_rate = 0.01f});
+  }
+
+ private:
+  Model model_;
+  Tensor x_, y_, gradient_, theta_;
+  std::unique_ptr<Rule> rule_;
+  std::unique_ptr<Update> update_;
+};
+
+}  // namespace
+
+int bench_step(const BenchStepOptions& options) {
+  omp_set_num_threads(options.threads);
+  Step step(options);
+  for (int i = 0; i < kWarmUpSteps; ++i) step();
+  std::vector<double> wall, cpu;
+  for (const double end = wall_seconds() + options.seconds; std::ssize(wall) < kFewestSteps || wall_seconds() < end;) {
+    const double wall_start = wall_seconds(), cpu_start = cpu_seconds();
+    step();
+    wall.push_back(1e3 * (wall_seconds() - wall_start));
+    cpu.push_back(1e3 * (cpu_seconds() - cpu_start));
+  }
+  const double median = quantile(wall, 0.5), median_cpu = quantile(cpu, 0.5);
+  const double samples_per_second = 1e3 * static_cast<double>(options.batch) / median;
+  if (options.json) {
+    const nlohmann::ordered_json line{{"model", options.model},
+                                      {"batch", options.batch},
+                                      {"threads", options.threads},
+                                      {"steps", wall.size()},
+                                      {"ms_per_step", median},
+                                      {"cpu_ms_per_step", median_cpu},
+                                      {"samples_per_second", samples_per_second}};
+    say(line.dump() + "\n");
+  } else {
+    // The line that tests/bench/side reads.
+    say(
+        fmt::format("RESULT bench={} impl=tardygrad threads={} n={} med_ms={:.4f} p10_ms={:.4f} p90_ms={:.4f} "
+                    "min_ms={:.4f} cpu_ms={:.4f} items_s={:.1f}\n",
+                    options.model, options.threads, wall.size(), median, quantile(wall, 0.1), quantile(wall, 0.9),
+                    quantile(wall, 0), median_cpu, samples_per_second));
+  }
+  return 0;
+}
+
+}  // namespace tg

@@ -1,0 +1,169 @@
+#include "dist/launch/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <new>
+
+#include "dist/launch/commands.h"
+#include "dist/launch/parse.h"
+#include "dist/launch/version.h"
+#include "framework/core/error.h"
+#include "framework/core/spec.h"
+
+namespace tg {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr int kMostValues = 1000;  // after one flag of `compare`
+
+constexpr const char* kExitCodes =
+    "Exit status: 0; 1 after a mistake, with its reason on standard error; 2 if training diverged;\n"
+    "128 + signal if it was interrupted (130 for Ctrl-C; what was done is kept).\n";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  tardygrad info\n"
+    "  tardygrad train --rule dc-asgd-a --workers 8 --model lenet --epochs 2\n"
+    "  tardygrad compare --rule asgd dc-asgd-a:lambda=1 --workers 4 16 --seed 1 2 3\n";
+
+constexpr const char* kTrainExamples =
+    "Examples:\n"
+    "  tardygrad train\n"
+    "  tardygrad train --rule dana-zero --workers 16 --lr 0.005 --warmup 1 --epochs 8 --drop-at 6\n"
+    "  tardygrad train --rule dc-asgd-a:lambda=1 --workers 8 --model lenet --epochs 0.5 --out runs/first\n\n"
+    "The run's folder: config.json, metrics.csv (a line per evaluation), events.bin, summary.csv, workers.csv and\n"
+    "pictures (loss, error, lag, gap as .svg). No run overwrites another.\n";
+
+constexpr const char* kCompareExamples =
+    "Examples:\n"
+    "  tardygrad compare --rule sgd asgd ssgd dc-asgd-a --workers 1 8 --lr 0.05\n"
+    "  tardygrad compare --rule multi-asgd dana-zero --workers 16 --lr 0.01 --warmup 1 --epochs 4 --seed 1 2 3\n\n"
+    "Every combination of the values runs once, each in a folder of its own below --out, which gets summary.csv with\n"
+    "a row per run and error.svg and loss.svg over all. A run that diverges does not end the others.\n";
+
+// One subcommand of those that take run_option_list(): the words after each flag.
+struct RunFlags {
+  std::vector<Words> values{std::vector<Words>(run_option_list().size())};
+  std::string out;
+};
+
+void add_run_flags(CLI::App& command, RunFlags& flags, bool lists) {
+  for (std::size_t i = 0; i < flags.values.size(); ++i) {
+    const RunOption& option = run_option_list()[i];
+    CLI::Option* added = command.add_option(option.flag, flags.values[i], option.help);
+    added->type_name(option.values + (lists ? " ..." : ""));
+    added->expected(1, lists ? kMostValues : 1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+  command.add_option("--out", flags.out, "the results' folder, new or empty (a new one below runs/)")->type_name("DIR");
+}
+
+Words flags_of(const CLI::App& command) {
+  Words flags;
+  for (const CLI::Option* option : command.get_options()) flags.push_back("--" + option->get_lnames().front());
+  return flags;
+}
+
+// What CLI11 could not place is a misspelt flag or command, or a word too many.
+void refuse_leftovers(const CLI::App& app) {
+  const CLI::App* command = &app;
+  std::string name = "tardygrad";
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    name += " " + command->get_name();
+  }
+  const Words left = app.remaining(true);
+  if (left.empty()) return;
+  const std::string& word = left.front();
+  if (word.rfind("-", 0) == 0)
+    fail("{}: there is no option '{}'{}", name, word,
+         suggestion(word.substr(0, word.find('=')), flags_of(*command), "Its options: "));
+  Words names;
+  for (const CLI::App* sub : command->get_subcommands({})) names.push_back(sub->get_name());
+  if (!names.empty()) fail("{}: there is no command '{}'{}", name, word, suggestion(word, names, "Commands: "));
+  fail("{0}: '{1}' belongs to no option; `{0} --help` lists them", name, word);
+}
+
+int parse_and_run(int argc, const char* const* argv) {
+  CLI::App app{"Asynchronous and communication-efficient training, to learn and to study.", "tardygrad"};
+  app.set_version_flag("--version", std::string("tardygrad ") + TARDYGRAD_VERSION);
+  app.footer(std::string(kExamples) + "\n" + kExitCodes);
+  app.allow_extras();
+  app.prefix_command(false);
+
+  CLI::App* train_command = app.add_subcommand("train", "one run");
+  RunFlags train_flags;
+  add_run_flags(*train_command, train_flags, false);
+  train_command->footer(std::string(kTrainExamples) + "\n" + kExitCodes);
+
+  CLI::App* compare_command = app.add_subcommand("compare", "a run for every combination of the options' values");
+  RunFlags compare_flags;
+  add_run_flags(*compare_command, compare_flags, true);
+  compare_command->footer(kCompareExamples);
+
+  CLI::App* info_command = app.add_subcommand("info", "versions, machine, data sets, models, rules, codecs");
+  std::string data_dir;
+  bool info_as_json = false;
+  info_command->add_option("--data-dir", data_dir, "as for train")->type_name("DIR");
+  info_command->add_flag("--json", info_as_json, "as JSON");
+
+  CLI::App* bench_command = app.add_subcommand("bench", "measurements of this machine");
+  CLI::App* step_command = bench_command->add_subcommand("step", "median time of a training step on made data");
+  BenchStepOptions bench;
+  std::string batch, threads, seconds;
+  step_command->add_option("--model", bench.model, "name or name:option=value,... (lenet)")->type_name("MODEL");
+  step_command->add_option("--batch", batch, "samples (128)")->type_name("N");
+  step_command->add_option("--threads", threads, "threads (1)")->type_name("N");
+  step_command->add_option("--seconds", seconds, "how long to measure (3)")->type_name("S");
+  step_command->add_flag("--json", bench.json, "one line of JSON");
+
+  for (CLI::App* command : {train_command, compare_command, info_command, bench_command, step_command})
+    command->allow_extras();
+  if (argc <= 1) {
+    std::fputs(app.help().c_str(), stdout);
+    return 0;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help_or_version) {
+    return app.exit(help_or_version);
+  } catch (const CLI::ParseError& error) {
+    fail("{}", error.what());
+  }
+  refuse_leftovers(app);
+
+  const Words typed(argv, argv + argc);
+  if (train_command->parsed()) {
+    RunOptions options;
+    for (std::size_t i = 0; i < train_flags.values.size(); ++i) {
+      const Words& values = train_flags.values[i];
+      const RunOption& option = run_option_list()[i];
+      require(values.size() <= 1, "{} has {} values; for several runs there is `tardygrad compare`", option.flag,
+              values.size());
+      for (const std::string& value : values) option.set(options, value);
+    }
+    return train(options, train_flags.out, typed);
+  }
+  if (compare_command->parsed()) return compare(compare_flags.values, compare_flags.out, typed);
+  if (info_command->parsed()) return info(data_dir, info_as_json);
+  require(step_command->parsed(), "bench: what is to be measured? There is: step");
+  if (!batch.empty()) bench.batch = parse_integer("--batch", batch, 1, 1 << 16);
+  if (!threads.empty()) bench.threads = static_cast<int>(parse_integer("--threads", threads, 1, 1024));
+  if (!seconds.empty()) bench.seconds = parse_number("--seconds", seconds, 0, 3600);
+  return bench_step(bench);
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  try {
+    return parse_and_run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("tardygrad: out of memory\n", stderr);
+  } catch (const std::exception& error) {
+    const std::string message = error.what();  // an unknown option's starts with the command
+    std::fprintf(stderr, "%s%s\n", message.rfind("tardygrad", 0) == 0 ? "" : "tardygrad: ", message.c_str());
+  }
+  return kExitError;
+}
+
+}  // namespace tg

@@ -1,0 +1,34 @@
+#pragma once
+// The subcommands of `tardygrad`. Each returns the process's exit status and throws Error for the user's mistakes.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "dist/launch/run_options.h"
+
+namespace tg {
+
+inline constexpr int kExitError = 1;
+inline constexpr int kExitDiverged = 2;
+
+// `out` may be empty: a new folder below runs/. `command_line` goes to config.json.
+int train(const RunOptions& options, const std::filesystem::path& out, const std::vector<std::string>& command_line);
+
+// `values` as make_plans() takes them. Runs that diverge do not end the others and do not change the exit status.
+int compare(const std::vector<std::vector<std::string>>& values, const std::filesystem::path& out,
+            const std::vector<std::string>& command_line);
+
+int info(const std::string& data_dir, bool json);
+
+struct BenchStepOptions {
+  std::string model = "lenet";
+  int64_t batch = 128;
+  int threads = 1;
+  double seconds = 3;  // of measuring
+  bool json = false;
+};
+int bench_step(const BenchStepOptions& options);
+
+}  // namespace tg

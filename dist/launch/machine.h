@@ -1,0 +1,25 @@
+#pragma once
+// What a run's numbers depend on besides its options.
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace tg {
+
+struct Machine {
+  std::string tardygrad, compiler, build;  // versions; "release, x86-64-v3"
+  std::string onednn_compiled_against, onednn_loaded, onednn_path;
+  std::string instruction_set;  // the best that oneDNN uses here
+  std::string processor;
+  std::vector<int> cores;  // that this process may run on
+  int openmp_threads = 1;
+  std::string huge_pages;  // the kernel's setting: "always", "madvise", "never"
+};
+
+Machine this_machine();
+nlohmann::ordered_json to_json(const Machine& machine);
+// "0-3, 6"
+std::string ranges(const std::vector<int>& numbers);
+
+}  // namespace tg

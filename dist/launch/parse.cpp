@@ -1,0 +1,57 @@
+#include "dist/launch/parse.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "framework/core/error.h"
+#include "framework/core/spec.h"
+
+namespace tg {
+namespace {
+
+// True if `text` is a T from its first to its last letter.
+template <class T>
+bool parse_all(const std::string& text, T& value) {
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc{} && stopped == end;
+}
+
+}  // namespace
+
+double parse_number(const char* flag, const std::string& text, double least, double most) {
+  double value = 0;
+  require(parse_all(text, value) && value >= least && value <= most, "{}: expected a number from {} to {}, found '{}'",
+          flag, least, most, text);
+  return value;
+}
+
+double parse_positive(const char* flag, const std::string& text, double most) {
+  double value = 0;
+  require(parse_all(text, value) && value > 0 && value <= most,
+          "{}: expected a number above 0 and up to {}, found '{}'", flag, most, text);
+  return value;
+}
+
+int64_t parse_integer(const char* flag, const std::string& text, int64_t least, int64_t most) {
+  int64_t value = 0;
+  require(parse_all(text, value) && value >= least && value <= most,
+          "{}: expected a whole number from {} to {}, found '{}'", flag, least, most, text);
+  return value;
+}
+
+uint64_t parse_seed(const char* flag, const std::string& text) {
+  uint64_t value = 0;
+  require(parse_all(text, value), "{}: expected a whole number from 0 to {}, found '{}'", flag,
+          std::numeric_limits<uint64_t>::max(), text);
+  return value;
+}
+
+std::string parse_choice(const char* flag, const std::string& text, const std::vector<std::string>& choices) {
+  if (std::find(choices.begin(), choices.end(), text) == choices.end())
+    fail("{}: there is no '{}'{}", flag, text, suggestion(text, choices, "Known: "));
+  return text;
+}
+
+}  // namespace tg

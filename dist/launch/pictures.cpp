@@ -1,0 +1,96 @@
+#include "dist/launch/pictures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "framework/core/error.h"
+
+namespace tg {
+namespace {
+
+constexpr std::size_t kMostPoints = 600;
+using Style = Series::Style;
+
+Series over_epochs(const std::string& name, const std::vector<EvaluationRecord>& evaluations,
+                   double EvaluationRecord::*field) {
+  Series series{name, {}, {}, Style::lines_and_points};
+  for (const EvaluationRecord& evaluation : evaluations) {
+    series.x.push_back(evaluation.epoch);
+    series.y.push_back(evaluation.*field);
+  }
+  return series;
+}
+
+bool has_points(const Plot& plot) {
+  return std::any_of(plot.series.begin(), plot.series.end(), [](const Series& series) {
+    return std::any_of(series.y.begin(), series.y.end(), [](double y) { return std::isfinite(y); });
+  });
+}
+
+// Draws what has points. The reason if that is not possible.
+std::string draw_all(const std::filesystem::path& folder, const std::vector<std::pair<const char*, Plot>>& plots) {
+  if (!gnuplot_found())
+    return "no pictures: there is no gnuplot; run apt-get install --no-install-recommends gnuplot-nox";
+  try {
+    for (const auto& [name, plot] : plots) {
+      if (has_points(plot)) draw(plot, folder / name);
+    }
+  } catch (const Error& error) {
+    return fmt::format("not all pictures: {}", error.what());
+  }
+  return "";
+}
+
+// The mean over runs of what they have at the same place; runs that ended early count as far as they came.
+Series mean_curve(const ComparedRuns& compared, double EvaluationRecord::*field) {
+  Series mean{compared.name, {}, {}, Style::lines_and_points};
+  for (std::size_t i = 0;; ++i) {
+    double sum = 0, n = 0, epoch = 0;
+    for (const auto& run : compared.runs) {
+      if (i >= run.size()) continue;
+      sum += run[i].*field;
+      epoch = run[i].epoch;
+      ++n;
+    }
+    if (n == 0) return mean;
+    mean.x.push_back(epoch);
+    mean.y.push_back(sum / n);
+  }
+}
+
+}  // namespace
+
+std::string draw_run(const std::filesystem::path& folder, const std::string& title, const History& history) {
+  const auto& evaluations = history.evaluations;
+  std::vector<int64_t> lags;
+  Series gaps{"", {}, {}, Style::lines};
+  for (const UpdateRecord& update : history.updates) {
+    lags.push_back(update.lag);
+    gaps.x.push_back(static_cast<double>(update.update));
+    gaps.y.push_back(update.gap);
+  }
+  return draw_all(
+      folder,
+      {{"loss.svg",
+        {title,
+         "epoch",
+         "loss",
+         {over_epochs("training", evaluations, &EvaluationRecord::train_loss),
+          over_epochs("test", evaluations, &EvaluationRecord::test_loss)}}},
+       {"error.svg",
+        {title, "epoch", "test error, %", {over_epochs("", evaluations, &EvaluationRecord::test_error_percent)}}},
+       {"lag.svg", {title, "lag, updates", "share of the gradients, %", {histogram("", lags)}}},
+       {"gap.svg", {title, "update", "gap (root mean square)", {thin(gaps, kMostPoints)}}}});
+}
+
+std::string draw_comparison(const std::filesystem::path& folder, const std::vector<ComparedRuns>& compared) {
+  Plot error{"Test error", "epoch", "test error, %", {}}, loss{"Training loss", "epoch", "training loss", {}};
+  for (const ComparedRuns& runs : compared) {
+    error.series.push_back(mean_curve(runs, &EvaluationRecord::test_error_percent));
+    loss.series.push_back(mean_curve(runs, &EvaluationRecord::train_loss));
+  }
+  return draw_all(folder, {{"error.svg", error}, {"loss.svg", loss}});
+}
+
+}  // namespace tg

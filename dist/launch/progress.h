@@ -1,0 +1,41 @@
+#pragma once
+// How far a run is: a bar with an estimate on a terminal, a plain line per evaluation elsewhere.
+
+#include <chrono>
+#include <string>
+
+#include "dist/history/history.h"
+
+namespace tg {
+
+class Progress {
+ public:
+  // `label` tells one run of several from the others.
+  Progress(std::string label, int64_t gradients, int64_t batches_per_epoch);
+  // Ends the bar's line.
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void on_update(const UpdateRecord& update);
+  void on_evaluation(const EvaluationRecord& evaluation);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double seconds() const;
+  std::string time_left() const;
+  void draw_bar();
+
+  std::string label_;
+  int64_t gradients_, batches_per_epoch_;
+  bool terminal_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point drawn_{};
+  int64_t done_ = 0;
+  std::string last_result_;  // of the last evaluation, in words
+};
+
+// "[######........]" of `width` signs between the brackets, `share` of them filled.
+std::string progress_bar(double share, int width);
+
+}  // namespace tg

@@ -1,0 +1,48 @@
+#pragma once
+// One run, from its plan to the files in its folder.
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "dist/engine.h"
+#include "dist/launch/classification_task.h"
+#include "dist/launch/interrupt.h"
+#include "dist/launch/plan.h"
+#include "dist/launch/summary.h"
+#include "framework/io/run_folder.h"
+
+namespace tg {
+
+// Data sets that stay loaded from one run to the next.
+class LoadedData {
+ public:
+  const Splits& get(const RunOptions& options);
+
+ private:
+  std::map<std::pair<std::string, std::string>, Splits> loaded_;  // by name and folder
+};
+
+// Throws Error if model, batch size and data do not go together.
+ClassificationTask make_task(const Plan& plan, const Splits& data);
+
+// What the engine is given. Plan and task must outlive it. Throws Error for a schedule that comes to nothing, such as
+// two drops at the same gradient.
+Job make_job(const Plan& plan, const Task& task);
+
+struct RunResult {
+  SummaryRow row;
+  std::vector<EvaluationRecord> evaluations;
+  std::string message;  // of a run that diverged: where
+};
+
+// Trains, and fills `folder`: config.json and events.bin from the start, metrics.csv with a line per evaluation, then
+// summary.csv, workers.csv and pictures. `label` starts each line that is printed.
+// `job` is make_job(plan, ...).
+RunResult run(const Plan& plan, const Job& job, const RunFolder& folder, const std::vector<std::string>& command_line,
+              const std::string& label, const Interrupt& interrupt);
+
+}  // namespace tg

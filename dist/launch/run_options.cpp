@@ -1,0 +1,118 @@
+#include "dist/launch/run_options.h"
+
+#include <cmath>
+#include <limits>
+
+#include "datasets/registry.h"
+#include "dist/launch/parse.h"
+#include "framework/core/error.h"
+#include "framework/core/spec.h"
+
+namespace tg {
+namespace {
+
+constexpr double kMostEpochs = 1e6;
+constexpr double kHighestRate = 1e9;
+constexpr int64_t kLargestBatch = 1 << 20;
+constexpr int64_t kMostWorkers = 4096;
+constexpr int64_t kMostThreads = 1024;
+
+std::string text_of(double value) { return fmt::format("{}", value); }
+std::string text_of(const std::optional<double>& value) { return value ? text_of(*value) : ""; }
+std::string text_of(const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values) text.append(text.empty() ? "" : ",").append(text_of(value));
+  return text;
+}
+
+void set_engine(RunOptions& options, const std::string& text) {
+  const std::vector<std::string> engines{"simulate", "threads", "tcp"};
+  options.engine = parse_choice("--engine", text, engines);
+  require(text == "simulate", "--engine {}: this version runs the simulator only: leave out --engine or use simulate",
+          text);
+}
+
+void set_drops(RunOptions& options, const std::string& text) {
+  options.drop_at.clear();
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const double epoch = parse_number("--drop-at", text.substr(begin, end - begin), 0, kMostEpochs);
+    require(options.drop_at.empty() || epoch > options.drop_at.back(),
+            "--drop-at {}: expected epochs that grow, found {} after {}", text, epoch, options.drop_at.back());
+    options.drop_at.push_back(epoch);
+    begin = end + 1;
+  }
+}
+
+std::vector<RunOption> make_list() {
+  using O = RunOptions;
+  using Text = const std::string&;
+  return {
+      {"--data", "data", "NAME", false, "data set; `tardygrad info` lists them (fashion-mnist)",
+       [](O& o, Text t) { o.data = parse_choice("--data", t, dataset_names()); }, [](const O& o) { return o.data; }},
+      {"--data-dir", "data_dir", "DIR", false,
+       "where the data set's files are (TARDYGRAD_DATA, then /usr/share/datasets)",
+       [](O& o, Text t) {
+         require(!t.empty(), "--data-dir: expected a folder, found an empty word");
+         o.data_dir = t;
+       },
+       [](const O& o) { return o.data_dir; }},
+      {"--model", "model", "MODEL", false, "name or name:option=value,... (mlp)", [](O& o, Text t) { o.model = t; },
+       [](const O& o) { return o.model; }},
+      {"--engine", "engine", "ENGINE", false, "what runs the workers (simulate)", set_engine,
+       [](const O& o) { return o.engine; }},
+      {"--rule", "rule", "RULE", false, "name or name:option=value,... (asgd)", [](O& o, Text t) { o.rule = t; },
+       [](const O& o) { return o.rule; }},
+      {"--workers", "workers", "N", true, "workers; a sequential rule runs with one (1)",
+       [](O& o, Text t) { o.workers = static_cast<int>(parse_integer("--workers", t, 1, kMostWorkers)); },
+       [](const O& o) { return std::to_string(o.workers); }},
+      {"--epochs", "epochs", "E", true, "passes over the training set by all workers together; fractions are fine (1)",
+       [](O& o, Text t) { o.epochs = parse_positive("--epochs", t, kMostEpochs); },
+       [](const O& o) { return text_of(o.epochs); }},
+      {"--batch", "batch", "N", true, "samples in a gradient (128)",
+       [](O& o, Text t) { o.batch = parse_integer("--batch", t, 1, kLargestBatch); },
+       [](const O& o) { return std::to_string(o.batch); }},
+      {"--lr", "learning_rate", "RATE", true, "learning rate (0.05 times 1 - momentum)",
+       [](O& o, Text t) { o.learning_rate = parse_number("--lr", t, 0, kHighestRate); },
+       [](const O& o) { return text_of(o.learning_rate); }},
+      {"--momentum", "momentum", "GAMMA", true, "momentum of rules that have one (the rule's default)",
+       [](O& o, Text t) { o.momentum = parse_number("--momentum", t, 0, 1); },
+       [](const O& o) { return text_of(o.momentum); }},
+      {"--warmup", "warmup", "EPOCHS", true, "the rate first grows from RATE/N to RATE, N workers (0)",
+       [](O& o, Text t) { o.warmup = parse_number("--warmup", t, 0, kMostEpochs); },
+       [](const O& o) { return text_of(o.warmup); }},
+      {"--drop-at", "drop_at", "E,E,...", false, "epochs at which the rate is multiplied by --drop-factor (none)",
+       set_drops, [](const O& o) { return text_of(o.drop_at); }},
+      {"--drop-factor", "drop_factor", "FACTOR", true, "see --drop-at (0.1)",
+       [](O& o, Text t) { o.drop_factor = parse_positive("--drop-factor", t, 1); },
+       [](const O& o) { return text_of(o.drop_factor); }},
+      {"--clock", "clock", "CLOCK", false, "simulated machines: homogeneous or heterogeneous (homogeneous)",
+       [](O& o, Text t) {
+         o.clock = parse_choice("--clock", t, {"homogeneous", "heterogeneous"});
+       },
+       [](const O& o) { return o.clock; }},
+      {"--evaluate-every", "evaluate_every", "EPOCHS", true, "between tests (a quarter of the run, at most 1)",
+       [](O& o, Text t) { o.evaluate_every = parse_positive("--evaluate-every", t, kMostEpochs); },
+       [](const O& o) { return text_of(o.evaluate_every); }},
+      {"--threads-per-worker", "threads_per_worker", "N", true, "threads within a gradient; changes its last bits (1)",
+       [](O& o, Text t) {
+         o.threads_per_worker = static_cast<int>(parse_integer("--threads-per-worker", t, 1, kMostThreads));
+       },
+       [](const O& o) { return std::to_string(o.threads_per_worker); }},
+      {"--pool-threads", "pool_threads", "N", true,
+       "gradients computed at a time; changes no result (0: as cores allow)",
+       [](O& o, Text t) { o.pool_threads = static_cast<int>(parse_integer("--pool-threads", t, 0, kMostThreads)); },
+       [](const O& o) { return std::to_string(o.pool_threads); }},
+      {"--seed", "seed", "N", true, "of initial parameters, order of samples and clock (1)",
+       [](O& o, Text t) { o.seed = parse_seed("--seed", t); }, [](const O& o) { return std::to_string(o.seed); }},
+  };
+}
+
+}  // namespace
+
+const std::vector<RunOption>& run_option_list() {
+  static const std::vector<RunOption> list = make_list();
+  return list;
+}
+
+}  // namespace tg

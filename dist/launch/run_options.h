@@ -1,0 +1,48 @@
+#pragma once
+// What the user may choose about a run: one list from which the command line of `train` and `compare`, their help and
+// config.json are made.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tg {
+
+struct RunOptions {
+  std::string data = "fashion-mnist";
+  std::string data_dir;  // empty: TARDYGRAD_DATA, then the system's folders
+  std::string model = "mlp";
+  std::string rule = "asgd";
+  std::string engine = "simulate";
+  int workers = 1;
+  double epochs = 1;
+  int64_t batch = 128;
+  std::optional<double> learning_rate;  // empty: 0.05 (1 - momentum)
+  std::optional<double> momentum;       // empty: the rule's default
+  double warmup = 0;                    // epochs
+  std::vector<double> drop_at;          // epochs
+  double drop_factor = 0.1;
+  std::string clock = "homogeneous";
+  std::optional<double> evaluate_every;  // epochs; empty: a quarter of the run, at most 1
+  uint64_t seed = 1;
+  int threads_per_worker = 1;
+  int pool_threads = 0;  // 0: one per core
+};
+
+struct RunOption {
+  std::string flag;    // "--lr"
+  std::string name;    // "learning_rate", in files and tables
+  std::string values;  // "RATE"
+  bool is_number;
+  std::string help;  // with the default
+  // Throws Error that names the flag, what was expected and what was found.
+  void (*set)(RunOptions& options, const std::string& text);
+  // As it would be typed; empty if the default depends on other options and nothing was given.
+  std::string (*get)(const RunOptions& options);
+};
+
+// In the order of help and of nested loops in `compare`: the last varies fastest.
+const std::vector<RunOption>& run_option_list();
+
+}  // namespace tg
