@@ -32,14 +32,14 @@ std::string quoted(const std::string& text, const char* quote) {
 std::string quoted(const std::string& text) { return quoted(text, "''"); }  // for gnuplot
 std::string shell_quoted(const std::string& text) { return quoted(text, "'\\''"); }
 
-std::string style_of(Series::Style style) {
+std::string style_of(Series::Style style, const char* colour) {
   switch (style) {
-    case Series::Style::lines: return "lines linewidth 2";
-    case Series::Style::lines_and_points: return "linespoints linewidth 2 pointtype 7 pointsize 0.4";
-    case Series::Style::dots: return "points pointtype 7 pointsize 0.2";
+    case Series::Style::lines: return fmt::format("lines linewidth 2 linecolor rgb '{}'", colour);
+    case Series::Style::lines_and_points:
+      return fmt::format("linespoints linewidth 2 pointtype 7 pointsize 0.4 linecolor rgb '{}'", colour);
     case Series::Style::boxes: break;
   }
-  return "boxes fill solid 0.6 border";
+  return fmt::format("boxes linecolor rgb '{}' fillstyle solid 0.6", colour);
 }
 
 Points finite_points(const Series& series) {
@@ -99,8 +99,8 @@ void draw(const Plot& plot, const fs::path& path) {
       points.pop_back();
       continue;
     }
-    list += fmt::format("{} '-' using 1:2 with {} linecolor rgb '{}' {}", list.empty() ? "plot" : ",",
-                        style_of(series.style), kColours[(points.size() - 1) % std::size(kColours)],
+    list += fmt::format("{} '-' using 1:2 with {} {}", list.empty() ? "plot" : ",",
+                        style_of(series.style, kColours[(points.size() - 1) % std::size(kColours)]),
                         series.name.empty() ? "notitle" : "title " + quoted(series.name));
   }
   require(!points.empty(), "plot: {} has no point to draw", plot.title);

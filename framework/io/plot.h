@@ -8,7 +8,7 @@
 namespace tg {
 
 struct Series {
-  enum class Style { lines, lines_and_points, dots, boxes };
+  enum class Style { lines, lines_and_points, boxes };
   std::string name;  // in the legend; empty: none
   std::vector<double> x, y;
   Style style = Style::lines;
