@@ -26,7 +26,7 @@ template <class U, class O>
 class ServerRule : public Rule {
  public:
   using Options = O;
-  explicit ServerRule(const O& options) : options_(options) {}
+  explicit ServerRule(const O& options = {}) : options_(options) {}
   std::unique_ptr<Update> update(const Layout&, View initial) const override {
     return std::make_unique<U>(initial, options_);
   }

@@ -1,0 +1,77 @@
+#include "tests/optim/identities.h"
+
+#include "optim/registry.h"
+#include "tests/optim/bits.h"
+
+namespace tg::test {
+
+namespace {
+
+void check_same(const Run& run, const std::string& a, const std::string& b, int workers,
+                const std::vector<Schedule>& schedules) {
+  for (const Schedule& schedule : schedules) {
+    BOOST_TEST_CONTEXT(a << " and " << b << " with " << workers << " workers, peak rate " << schedule.peak()) {
+      BOOST_TEST(same_bits(run(a, workers, schedule), run(b, workers, schedule)));
+    }
+  }
+}
+
+}  // namespace
+
+void one_worker_is_sgd(const Run& run, const std::vector<Schedule>& schedules) {
+  for (const char* rule : {"asgd", "ssgd", "dc-asgd-c", "dc-asgd-a", "dc-asgd-a:mean-square=worker"})
+    check_same(run, rule, "sgd", 1, schedules);
+  check_same(run, "asgd:weight-decay=0.01", "sgd:weight-decay=0.01", 1, schedules);
+  check_same(run, "dc-asgd-c:weight-decay=0.01", "sgd:weight-decay=0.01", 1, schedules);
+  check_same(run, "dc-asgd-a:weight-decay=0.01", "sgd:weight-decay=0.01", 1, schedules);
+  check_same(run, "multi-asgd:momentum=0.8,weight-decay=0.01", "sgd:momentum=0.8,weight-decay=0.01", 1, schedules);
+  for (const char* options : {":momentum=0.9", ":momentum=0.9,nesterov=true,weight-decay=0.01", ":weight-decay=0.01"})
+    check_same(run, std::string("ssgd") + options, std::string("sgd") + options, 1, schedules);
+  check_same(run, "ssgd:scale=true", "sgd", 1, schedules);
+}
+
+void lambda_zero_is_asgd(const Run& run, const std::vector<Schedule>& schedules) {
+  for (const int workers : {1, 4, 8}) {
+    check_same(run, "dc-asgd-c:lambda=0", "asgd", workers, schedules);
+    check_same(run, "dc-asgd-a:lambda=0", "asgd", workers, schedules);
+    check_same(run, "dc-asgd-a:lambda=0,mean-square=worker", "asgd", workers, schedules);
+    check_same(run, "dc-asgd-c:lambda=0,weight-decay=0.01", "asgd:weight-decay=0.01", workers, schedules);
+  }
+}
+
+void dana_zero_with_one_worker_is_nesterov(const Run& run, const std::vector<Schedule>& schedules) {
+  for (const char* options : {"momentum=0.9", "momentum=0.5", "momentum=0.9,weight-decay=0.01"})
+    check_same(run, std::string("dana-zero:") + options, std::string("sgd:nesterov=true,") + options, 1, schedules);
+}
+
+void momentum_zero_is_asgd(const Run& run, const std::vector<Schedule>& schedules) {
+  for (const int workers : {1, 4, 8}) {
+    for (const char* rule : {"multi-asgd", "dana-zero"}) {
+      check_same(run, std::string(rule) + ":momentum=0", "asgd", workers, schedules);
+      check_same(run, std::string(rule) + ":momentum=0,weight-decay=0.01", "asgd:weight-decay=0.01", workers,
+                 schedules);
+    }
+  }
+}
+
+void rate_zero_changes_nothing(const Run& run, const std::vector<float>& initial) {
+  for (const SpecInfo& info : rule_infos()) {
+    const std::string decay = info.name + ":weight-decay=0.01";
+    const int workers = info.name == "sgd" ? 1 : 4;
+    BOOST_TEST_CONTEXT(info.name) { BOOST_TEST(same_bits(run(decay, workers, Schedule({.peak = 0})), initial)); }
+  }
+}
+
+void rules_differ(const Run& run, const std::vector<Schedule>& schedules) {
+  for (const Schedule& schedule : schedules) {
+    const std::vector<float> asgd = run("asgd", 4, schedule), sgd = run("sgd", 1, schedule);
+    for (const char* rule : {"ssgd", "dc-asgd-c", "dc-asgd-a", "multi-asgd", "dana-zero"}) BOOST_TEST_CONTEXT(rule) {
+        BOOST_TEST(!same_bits(run(rule, 4, schedule), asgd));
+      }
+    for (const char* rule : {"sgd:momentum=0.9", "sgd:momentum=0.9,nesterov=true", "sgd:weight-decay=0.01"})
+      BOOST_TEST_CONTEXT(rule) { BOOST_TEST(!same_bits(run(rule, 1, schedule), sgd)); }
+    BOOST_TEST(!same_bits(run("sgd:momentum=0.9", 1, schedule), run("sgd:momentum=0.9,nesterov=true", 1, schedule)));
+  }
+}
+
+}  // namespace tg::test

@@ -1,0 +1,150 @@
+// Rules and codecs by name: every rule runs with its defaults, every option changes something, every mistake is
+// answered.
+#include <omp.h>
+
+#include <map>
+
+#include "framework/core/error.h"
+#include "optim/registry.h"
+#include "tests/optim/bits.h"
+#include "tests/optim/driver.h"
+
+namespace {
+
+using namespace tg;
+using namespace tg::test;
+
+std::vector<float> run(const std::string& spec) {
+  const Logistic task(37);
+  const auto rule = test::rule(spec);
+  Driver driver(*rule, task.layout(), task.initial(), task.gradient(), constant_rate(0.05));
+  for (WorkerId worker = 0; worker < (rule->sequential() ? 1 : 4); ++worker) driver.join(worker);
+  arrive_at_random(driver, 60, 4);
+  return values_of(driver.theta());
+}
+
+std::string refusal(const std::string& spec) {
+  try {
+    rule(spec);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+BOOST_AUTO_TEST_SUITE(registry)
+
+BOOST_AUTO_TEST_CASE(the_rules) {
+  std::vector<std::string> names;
+  for (const SpecInfo& info : rule_infos()) {
+    names.push_back(info.name);
+    BOOST_TEST(!info.summary.empty());
+    for (const OptionInfo& option : info.options) BOOST_TEST(!option.help.empty());
+  }
+  const std::vector<std::string> expected = {"sgd",       "ssgd",       "asgd",     "dc-asgd-c",
+                                             "dc-asgd-a", "multi-asgd", "dana-zero"};
+  BOOST_TEST(names == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(defaults_as_documented) {
+  const std::map<std::string, std::map<std::string, std::string>> expected = {
+      {"sgd", {{"momentum", "0"}, {"nesterov", "false"}, {"weight-decay", "0"}}},
+      {"ssgd", {{"momentum", "0"}, {"nesterov", "false"}, {"weight-decay", "0"}, {"backup", "0"}, {"scale", "false"}}},
+      {"asgd", {{"weight-decay", "0"}}},
+      {"dc-asgd-c", {{"lambda", "0.04"}, {"weight-decay", "0"}}},
+      {"dc-asgd-a",
+       {{"lambda", "2"}, {"m", "0.95"}, {"epsilon", "1e-07"}, {"mean-square", "server"}, {"weight-decay", "0"}}},
+      {"multi-asgd", {{"momentum", "0.9"}, {"weight-decay", "0"}}},
+      {"dana-zero", {{"momentum", "0.9"}, {"weight-decay", "0"}}},
+  };
+  for (const SpecInfo& info : rule_infos()) {
+    std::map<std::string, std::string> found;
+    for (const OptionInfo& option : info.options) found[option.name] = option.default_value;
+    BOOST_TEST_CONTEXT(info.name) { BOOST_CHECK(found == expected.at(info.name)); }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(only_sgd_is_sequential) {
+  for (const SpecInfo& info : rule_infos()) {
+    BOOST_TEST(rule(info.name)->sequential() == (info.name == "sgd"));
+    BOOST_TEST(rule(info.name)->shardable());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_option_changes_something) {
+  const std::map<std::string, std::string> other = {
+      {"momentum", "0.6"}, {"nesterov", "true"}, {"weight-decay", "0.01"}, {"backup", "1"},          {"scale", "true"},
+      {"lambda", "1.5"},   {"m", "0.2"},         {"epsilon", "0.1"},       {"mean-square", "worker"}};
+  for (const SpecInfo& info : rule_infos()) {
+    for (const OptionInfo& option : info.options) {
+      // Nesterov's look-ahead needs a velocity to look along.
+      const std::string base = option.name == "nesterov" ? info.name + ":momentum=0.5" : info.name;
+      const std::string separator = base == info.name ? ":" : ",";
+      const std::string changed = base + separator + option.name + "=" + other.at(option.name);
+      BOOST_TEST_CONTEXT(changed) { BOOST_TEST(!same_bits(run(base), run(changed))); }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(misspelt_rules) {
+  BOOST_TEST(contains(refusal("dc-asgd"), "did you mean dc-asgd-c?"));
+  BOOST_TEST(contains(refusal("dana"), "did you mean dana-zero?"));
+  BOOST_TEST(contains(refusal("dana_zero"), "did you mean dana-zero?"));
+  BOOST_TEST(contains(refusal("multiasgd"), "did you mean multi-asgd?"));
+  BOOST_TEST(contains(refusal("sdg"), "did you mean sgd?"));
+  BOOST_TEST(contains(refusal("dc-asgd-a:lamda=1"), "did you mean lambda?"));
+  BOOST_TEST(contains(refusal("asgd:momentum=0.9"), "it has no option 'momentum'"));
+}
+
+BOOST_AUTO_TEST_CASE(values_out_of_range) {
+  for (const char* spec :
+       {"sgd:momentum=1", "sgd:momentum=-0.1", "sgd:momentum=nan", "sgd:nesterov=1", "sgd:weight-decay=-1",
+        "ssgd:backup=-1", "ssgd:backup=1.5", "ssgd:scale=linear", "asgd:weight-decay=inf", "dc-asgd-c:lambda=-1",
+        "dc-asgd-a:lambda=x", "dc-asgd-a:m=1", "dc-asgd-a:epsilon=0", "dc-asgd-a:mean-square=global",
+        "multi-asgd:momentum=1", "dana-zero:momentum=2", "dana-zero:weight-decay=2"}) {
+    BOOST_TEST_CONTEXT(spec) { BOOST_TEST(contains(refusal(spec), " is not ")); }
+  }
+  BOOST_TEST(refusal("dana-zero:momentum=2") == "rule 'dana-zero': momentum=2 is not a number from 0 to 0.9999");
+}
+
+// One fused pass over memory per update: its bits do not depend on the number of OpenMP threads.
+BOOST_AUTO_TEST_CASE(threads_change_no_bits) {
+  constexpr int64_t n = 200'000;
+  std::vector<float> initial(n), g(n), sent(n);
+  for (int64_t i = 0; i < n; ++i) {
+    const auto k = static_cast<size_t>(i);
+    initial[k] = static_cast<float>(i % 977) / 977 - 0.5f;
+    g[k] = static_cast<float>(i % 613) / 613 - 0.5f;
+    sent[k] = static_cast<float>(i % 331) / 331 - 0.5f;
+  }
+  const int before = omp_get_max_threads();
+  for (const char* spec :
+       {"sgd:momentum=0.9,nesterov=true", "ssgd:momentum=0.9", "asgd", "dc-asgd-a", "multi-asgd", "dana-zero"}) {
+    std::vector<std::vector<float>> replies;
+    for (const int threads : {1, 3}) {
+      omp_set_num_threads(threads);
+      const auto update = rule(spec)->update(flat_layout(n), view_of(initial));
+      std::vector<float> out(n);
+      update->join(0);
+      for (int step = 0; step < 3; ++step) {
+        update->apply(0, view_of(g), {.learning_rate = 0.1f, .sent = view_of(sent)});
+        update->reply(0, Span(out.data(), n), {});
+      }
+      replies.push_back(out);
+    }
+    BOOST_TEST_CONTEXT(spec) { BOOST_TEST(same_bits(replies[0], replies[1])); }
+  }
+  omp_set_num_threads(before);
+}
+
+BOOST_AUTO_TEST_CASE(codecs) {
+  BOOST_TEST(codec_infos().size() == 1u);
+  const auto codec = make_codec(Spec::parse("none", codec_infos(), "codec"), flat_layout(5));
+  BOOST_TEST(codec->exact());
+  BOOST_CHECK_THROW(Spec::parse("qsdg", codec_infos(), "codec"), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
