@@ -14,7 +14,10 @@ class Model {
     collect();
   }
 
-  Tensor operator()(const Tensor& x, const Context& context) const { return module_->forward(x, context); }
+  Tensor operator()(const Tensor& x, const Context& context) const {
+    require(parameters_.flat.defined(), "model: it has no parameters yet; call bind() or bind_new() first");
+    return module_->forward(x, context);
+  }
 
   const Layout& layout() const { return parameters_.layout; }
   // Writes initial values to a vector of layout().size() elements: each parameter from stream.split(its path), gaps

@@ -35,7 +35,7 @@ struct Trainer {
     const Tensor loss = cross_entropy(model(x, {}), labels);
     gradients(loss, model.parameters(), gradient.span());
     Tensor flat = model.parameters().flat;
-    for_each(Descend{0.05f}, flat.span(), gradient.view());
+    for_each(Descend{0.01f}, flat.span(), gradient.view());
     return static_cast<float>(loss.item());
   }
   Model model;
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_model_learns_labels_by_heart) {
   Trainer trainer(make_lenet({28, 28, 1}, 10), 5);
   const float first = trainer.step(32);
   float last = first;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 80; ++i) {
     trainer.drawn = 0;
     last = trainer.step(32);
   }
