@@ -54,17 +54,15 @@ void append_record(std::string& bytes, const Event& event) {
 // Where the reader is, for its errors.
 class Source {
  public:
-  explicit Source(const std::filesystem::path& path) : path_(path), file_(path, std::ios::binary) {
-    require(file_.is_open(), "{}: cannot be opened", path.string());
-  }
+  Source(std::istream& stream, const std::string& name) : stream_(stream), name_(name) {}
 
   // Up to `count` bytes, fewer only at the end of the file. Valid until the next call.
   std::string_view read(int64_t count) {
     start_ += static_cast<int64_t>(bytes_.size());
     bytes_.resize(static_cast<size_t>(count));
-    file_.read(bytes_.data(), count);
-    require(!file_.bad(), "{}: cannot be read at byte {}", path_.string(), start_);
-    bytes_.resize(static_cast<size_t>(file_.gcount()));
+    stream_.read(bytes_.data(), count);
+    require(!stream_.bad(), "{}: cannot be read at byte {}", name_, start_);
+    bytes_.resize(static_cast<size_t>(stream_.gcount()));
     return bytes_;
   }
 
@@ -72,12 +70,12 @@ class Source {
   template <class... Args>
   void require_here(bool condition, int64_t offset, fmt::format_string<Args...> format, Args&&... args) const {
     if (condition) return;
-    fail("{}: byte {}: {}", path_.string(), start_ + offset, fmt::format(format, std::forward<Args>(args)...));
+    fail("{}: byte {}: {}", name_, start_ + offset, fmt::format(format, std::forward<Args>(args)...));
   }
 
  private:
-  std::filesystem::path path_;
-  std::ifstream file_;
+  std::istream& stream_;
+  const std::string& name_;
   std::string bytes_;
   int64_t start_ = 0;  // of bytes_ in the file
 };
@@ -163,7 +161,13 @@ void EventLogWriter::end_block() {
 }
 
 EventLog read_event_log(const std::filesystem::path& path) {
-  Source source(path);
+  std::ifstream file(path, std::ios::binary);
+  require(file.is_open(), "{}: cannot be opened", path.string());
+  return read_event_log(file, path.string());
+}
+
+EventLog read_event_log(std::istream& stream, const std::string& name) {
+  Source source(stream, name);
   EventLog log;
   log.header = read_header(source);
   while (true) {

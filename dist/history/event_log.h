@@ -2,6 +2,7 @@
 // events.bin: the events of one shard, readable while the run lives. docs/events.md draws its bytes.
 
 #include <filesystem>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -48,5 +49,7 @@ struct EventLog {
 
 // Throws Error, naming file and byte, for anything that EventLogWriter cannot have written.
 EventLog read_event_log(const std::filesystem::path& path);
+// The same from any stream; `name` is for the errors.
+EventLog read_event_log(std::istream& stream, const std::string& name);
 
 }  // namespace tg

@@ -38,13 +38,13 @@ struct AheadPool::Work {
   std::exception_ptr error;
 };
 
-AheadPool::AheadPool(int threads, int omp_threads) {
+AheadPool::AheadPool(int threads, int omp_threads) : most_running_(threads), omp_threads_(omp_threads) {
   const std::vector<int> cores = usable_cores();
   const bool tie = omp_threads == 1 && static_cast<size_t>(threads) <= cores.size();
   try {
     for (int i = 0; i < threads; ++i) {
-      threads_.emplace_back([this, omp_threads, core = tie ? cores[static_cast<size_t>(i)] : -1] {
-        omp_set_num_threads(omp_threads);
+      threads_.emplace_back([this, core = tie ? cores[static_cast<size_t>(i)] : -1] {
+        omp_set_num_threads(omp_threads_);
         if (core >= 0) stay_on(core);
         serve();
       });
@@ -94,15 +94,20 @@ AheadPool::Handle AheadPool::submit_urgent(std::function<void()> function) {
 void AheadPool::wait(const Handle& work) {
   std::unique_lock lock(mutex_);
   require(work->done || !closed_, "pool: waited for what was dropped when the pool was closed");
-  const auto queued = ahead_.find(work->key);
-  if (queued != ahead_.end() && queued->second == work) {
-    ahead_.erase(queued);
-    urgent_.push_front(work);
-    queued_.notify_one();
-  } else if (work->begun_ahead) {
+  if (work->begun_ahead) {
     work->begun_ahead = false;
     --begun_ahead_;
     queued_.notify_all();
+  } else if (take_back(work)) {
+    if (running_ < most_running_) {
+      const int own_threads = omp_get_max_threads();
+      omp_set_num_threads(omp_threads_);
+      run(work, lock);
+      omp_set_num_threads(own_threads);
+      if (has_next()) queued_.notify_one();
+    } else {
+      urgent_.push_front(work);
+    }
   }
   finished_.wait(lock, [&] { return work->done; });
   if (work->error) std::rethrow_exception(work->error);
@@ -121,7 +126,10 @@ void AheadPool::limit_ahead(int64_t count) {
   queued_.notify_all();
 }
 
-bool AheadPool::has_next() const { return !urgent_.empty() || (!ahead_.empty() && begun_ahead_ < limit_ahead_); }
+bool AheadPool::has_next() const {
+  if (running_ == most_running_) return false;
+  return !urgent_.empty() || (!ahead_.empty() && begun_ahead_ < limit_ahead_);
+}
 
 AheadPool::Handle AheadPool::take_next() {
   Handle work;
@@ -137,21 +145,36 @@ AheadPool::Handle AheadPool::take_next() {
   return work;
 }
 
+// Takes what nobody has begun out of its queue.
+bool AheadPool::take_back(const Handle& work) {
+  const auto place = ahead_.find(work->key);
+  if (place != ahead_.end() && place->second == work) {
+    ahead_.erase(place);
+    return true;
+  }
+  return std::erase(urgent_, work) > 0;
+}
+
+void AheadPool::run(const Handle& work, std::unique_lock<std::mutex>& lock) {
+  ++running_;
+  lock.unlock();
+  try {
+    work->function();
+  } catch (...) {
+    work->error = std::current_exception();
+  }
+  lock.lock();
+  --running_;
+  work->done = true;
+  finished_.notify_all();
+}
+
 void AheadPool::serve() {
   std::unique_lock lock(mutex_);
   while (true) {
     queued_.wait(lock, [&] { return closed_ || has_next(); });
     if (closed_) return;
-    const Handle work = take_next();
-    lock.unlock();
-    try {
-      work->function();
-    } catch (...) {
-      work->error = std::current_exception();
-    }
-    lock.lock();
-    work->done = true;
-    finished_.notify_all();
+    run(take_next(), lock);
   }
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 // Threads that compute what an event loop will need, the earliest needed first.
+//
+// The loop's own thread takes the place of one of them where it would wait for work that nobody has begun and a thread
+// is idle: a task that waits for the one before it, as with a single worker, is not handed over twice.
 
 #include <condition_variable>
 #include <cstdint>
@@ -32,7 +35,7 @@ class AheadPool {
   Handle submit(double needed, std::function<void()> function);
   // Queues what goes before everything that submit() was given.
   Handle submit_urgent(std::function<void()> function);
-  // Blocks until `work`, which now goes before everything else, is done; throws what it threw.
+  // Returns when `work`, which now goes before everything else, is done; throws what it threw.
   void wait(const Handle& work);
   bool done(const Handle& work) const;
   // At most `count` pieces of what submit() was given are begun before they are waited for. At the end of a run this
@@ -45,12 +48,16 @@ class AheadPool {
   void serve();
   bool has_next() const;
   Handle take_next();
+  bool take_back(const Handle& work);
+  void run(const Handle& work, std::unique_lock<std::mutex>& lock);
 
+  const int most_running_, omp_threads_;
   mutable std::mutex mutex_;
   std::condition_variable queued_, finished_;
   std::deque<Handle> urgent_;
   std::map<std::pair<double, int64_t>, Handle> ahead_;  // by time and order of submission
   int64_t submitted_ = 0;
+  int running_ = 0;
   int64_t begun_ahead_ = 0;
   int64_t limit_ahead_ = std::numeric_limits<int64_t>::max();
   bool closed_ = false;

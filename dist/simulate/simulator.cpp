@@ -191,7 +191,7 @@ void Simulation::computed(WorkerId id) {
   try {
     pool_.wait(slot(id).task);
   } catch (const std::exception& error) {
-    fail("update {}: worker {}, batch {}: {}", accepted_, id, slot(id).batch, error.what());
+    fail("after {} updates: worker {}, batch {}: {}", accepted_, id, slot(id).batch, error.what());
   }
   schedule(now_ + link_.duration(slot(id).worker.outcome().bytes), SimulatedEvent::Kind::arrived, id);
 }

@@ -15,8 +15,8 @@ struct LinkModel {
 };
 
 struct SimulatorOptions {
-  ClockOptions clock;
-  LinkModel link;
+  ClockOptions clock{};
+  LinkModel link{};
   // Threads that compute gradients ahead; 0: one for each job.threads_per_worker cores that the caller may use. Changes
   // no result.
   int pool_threads = 0;

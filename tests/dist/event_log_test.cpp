@@ -1,0 +1,220 @@
+#include "dist/history/event_log.h"
+
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <type_traits>
+
+#include "framework/core/random.h"
+#include "tests/dist/fake.h"
+
+using namespace tg;
+using Kind = Event::Kind;
+
+namespace {
+
+// A folder of this test's own, removed with it.
+class Folder {
+ public:
+  Folder() : path_(std::filesystem::temp_directory_path() / fmt::format("event_log_test_{}", ::getpid())) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::filesystem::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string hex(const std::string& bytes) {
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); ++i)
+    text += fmt::format("{}{:02x}", i == 0 ? "" : i % 16 == 0 ? "\n" : " ", static_cast<unsigned char>(bytes[i]));
+  return text;
+}
+
+EventLog read(const std::string& bytes) {
+  std::istringstream stream(bytes);
+  return read_event_log(stream, "some.bin");
+}
+
+template <class Source>
+std::string error_of(const Source& source) {
+  try {
+    if constexpr (std::is_same_v<Source, std::string>)
+      read(source);
+    else
+      read_event_log(source);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::vector<Event> random_events(int count) {
+  Generator random(Stream(9));
+  std::vector<Event> events;
+  for (int i = 0; i < count; ++i) {
+    events.push_back({.kind = static_cast<Kind>(1 + random.below(4)),
+                      .taken = random.below(2) == 1,
+                      .worker = static_cast<WorkerId>(random.below(100)) - 1,
+                      .batch = static_cast<int64_t>(random.below(uint64_t{1} << 40)) - 1,
+                      .version = static_cast<int64_t>(random.below(uint64_t{1} << 62)),
+                      .learning_rate = static_cast<float>(random.uniform()),
+                      .time = random.uniform() * 1e9});
+    if (i % 300 == 299) events.back().kind = Kind::evaluate;
+  }
+  return events;
+}
+
+void write_log(const std::filesystem::path& path, const std::vector<Event>& events, const EventLogHeader& header = {}) {
+  std::filesystem::remove(path);
+  EventLogWriter writer(path, header);
+  for (const Event& event : events) writer.append(event);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(event_log)
+
+BOOST_AUTO_TEST_CASE(the_bytes_are_those_of_the_drawing) {
+  const Folder folder;
+  write_log(folder / "a.bin",
+            {{.kind = Kind::assign, .worker = 3, .batch = 258, .version = 255, .learning_rate = 0.5f, .time = 1},
+             {.kind = Kind::finish, .taken = false, .worker = -1, .batch = -1, .version = 256, .time = 128.5}},
+            {.job_hash = 0x1122334455667788, .shard = 2, .shards = 5});
+  BOOST_TEST(hex(bytes_of(folder / "a.bin")) ==
+             "74 67 2d 65 76 65 6e 74 01 00 00 00 28 00 00 00\n"
+             "88 77 66 55 44 33 22 11 02 00 00 00 05 00 00 00\n"
+             "4e 97 a3 94 02 00 00 00 00 00 00 00 00 00 00 00\n"
+             "f0 58 ee 97 03 01 00 00 03 00 00 00 02 01 00 00\n"
+             "00 00 00 00 ff 00 00 00 00 00 00 00 00 00 00 00\n"
+             "00 00 f0 3f 00 00 00 3f 00 00 00 00 06 00 00 00\n"
+             "ff ff ff ff ff ff ff ff ff ff ff ff 00 01 00 00\n"
+             "00 00 00 00 00 00 00 00 00 10 60 40 00 00 00 00\n"
+             "00 00 00 00 ee ae ee 49");
+}
+
+BOOST_AUTO_TEST_CASE(events_come_back_as_they_were) {
+  const Folder folder;
+  for (const int count : {0, 1, 127, 128, 129, 1000}) {
+    const std::vector<Event> events = random_events(count);
+    const EventLogHeader header = {.job_hash = ~uint64_t{0}, .shard = 1, .shards = 2};
+    write_log(folder / "a.bin", events, header);
+    const EventLog log = read_event_log(folder / "a.bin");
+    BOOST_TEST((log.header == header));
+    BOOST_TEST((log.events == events));
+    BOOST_TEST(log.unfinished_bytes == 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_log_can_be_read_while_it_grows) {
+  const Folder folder;
+  EventLogWriter writer(folder / "a.bin", {});
+  const auto visible = [&] { return read_event_log(folder / "a.bin").events.size(); };
+  BOOST_TEST(visible() == 0u);
+  const std::vector<Event> events = random_events(130);
+  for (const Event& event : events) writer.append(event);
+  BOOST_TEST(visible() == 128u);
+  writer.append({.kind = Kind::evaluate, .worker = -1});
+  BOOST_TEST(visible() == 131u);
+  writer.append(events[0]);
+  BOOST_TEST(visible() == 131u);
+  writer.flush();
+  BOOST_TEST(visible() == 132u);
+}
+
+// A crash leaves any beginning of the file: the whole blocks in it can be read.
+BOOST_AUTO_TEST_CASE(a_file_cut_at_any_byte_is_valid_up_to_its_last_whole_block) {
+  const Folder folder;
+  std::vector<Event> events = random_events(12);
+  events[4].kind = events[5].kind = Kind::evaluate;  // blocks of 5, 1 and 6 events
+  write_log(folder / "a.bin", events);
+  const std::string whole = bytes_of(folder / "a.bin");
+  constexpr size_t header = 36, ends[] = {header, header + 220, header + 280, header + 540};
+  constexpr size_t counts[] = {0, 5, 6, 12};
+  BOOST_REQUIRE(whole.size() == ends[3]);
+  for (size_t length = 0; length < whole.size(); ++length) {
+    const std::string cut = whole.substr(0, length);
+    if (length < header) {
+      BOOST_REQUIRE(error_of(cut).find("some.bin: byte 0: this is no event log") != std::string::npos);
+      continue;
+    }
+    size_t block = 0;
+    while (block < 3 && ends[block + 1] <= length) ++block;
+    const EventLog log = read(cut);
+    BOOST_REQUIRE(log.events.size() == counts[block]);
+    BOOST_REQUIRE(log.unfinished_bytes == static_cast<int64_t>(length - ends[block]));
+    BOOST_REQUIRE(std::equal(log.events.begin(), log.events.end(), events.begin()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_flipped_bit_is_found_wherever_it_is) {
+  const Folder folder;
+  write_log(folder / "a.bin", random_events(3));
+  const std::string whole = bytes_of(folder / "a.bin");
+  for (size_t i = 0; i < whole.size(); ++i)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = whole;
+      damaged[i] = static_cast<char>(damaged[i] ^ (1 << bit));
+      const std::string message = error_of(damaged);
+      BOOST_REQUIRE_MESSAGE(message.find("some.bin: byte ") != std::string::npos, "byte " << i << ": " << message);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(blocks_that_are_missing_or_twice_there_are_found) {
+  const Folder folder;
+  std::vector<Event> events = random_events(2);
+  for (Event& event : events) event.kind = Kind::evaluate;
+  write_log(folder / "a.bin", events);
+  const std::string whole = bytes_of(folder / "a.bin");
+  const std::string header = whole.substr(0, 36), first = whole.substr(36, 60), second = whole.substr(96);
+  BOOST_TEST(error_of(header + second).find("byte 40: a block that starts with event 1; the one before ends at 0") !=
+             std::string::npos);
+  BOOST_TEST(error_of(header + first + first).find("byte 100: a block that starts with event 0") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(files_that_are_no_logs_are_refused) {
+  const Folder folder;
+  BOOST_TEST(error_of(folder / "none.bin").find("none.bin: cannot be opened") != std::string::npos);
+  BOOST_TEST(error_of(folder / "").find("cannot be read at byte 0") != std::string::npos);
+  BOOST_TEST(error_of(std::string(1000, '\0')).find("this is no event log") != std::string::npos);
+
+  write_log(folder / "a.bin", {});
+  std::string newer = bytes_of(folder / "a.bin");
+  newer[8] = 2;
+  BOOST_TEST(error_of(newer).find("byte 8: version 2 of the format; this program reads version 1") !=
+             std::string::npos);
+
+  BOOST_CHECK_THROW(EventLogWriter(folder / "a.bin", {}), Error);  // it is there already
+  BOOST_CHECK_THROW(EventLogWriter(folder / "b.bin", {.shard = 1, .shards = 1}), Error);
+  BOOST_CHECK_THROW(EventLogWriter(folder / "no/such/folder", {}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(a_run_is_logged_whole) {
+  const Folder folder;
+  const fake::QuadraticTask task;
+  const fake::PlainRule rule;
+  struct Log : fake::Recorder {
+    explicit Log(const std::filesystem::path& path) : writer(path, {}) {}
+    void on_event(const Event& event) override {
+      Recorder::on_event(event);
+      writer.append(event);
+    }
+    EventLogWriter writer;
+  } log(folder / "events.bin");
+  Job job = fake::job(task, rule, 4, 100);
+  job.evaluate_every = 30;
+  simulate(job, {.pool_threads = 2}, log);
+  BOOST_TEST((read_event_log(folder / "events.bin").events == log.events));
+  BOOST_TEST(log.events.size() > 200u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
