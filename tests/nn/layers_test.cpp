@@ -1,0 +1,115 @@
+// Every layer's derivatives, for its input and each of its parameters, in float64: alone and between two linear layers.
+
+#include <boost/test/unit_test.hpp>
+
+#include "framework/autograd/grad_check.h"
+#include "framework/nn/conv2d.h"
+#include "framework/nn/linear.h"
+#include "framework/nn/shape_layers.h"
+#include "framework/ops/elementwise.h"
+#include "framework/ops/shape.h"
+
+using namespace tg;
+
+namespace {
+
+Tensor random(const Shape& shape, const char* name) {
+  const Stream stream = Stream(42).split(name);
+  std::vector<double> values(static_cast<size_t>(shape.count()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(stream.normal(i));
+  return Tensor::from(values, shape, kPlain);
+}
+
+// Gives every parameter a random float64 leaf and collects them.
+class RandomLeaves final : public Visitor {
+ public:
+  std::vector<Tensor> leaves;
+
+ private:
+  void visit_parameter(const std::string& path, Parameter& parameter) override {
+    parameter.value = leaf(random(parameter.shape, path.c_str()));
+    leaves.push_back(parameter.value);
+  }
+};
+
+template <class Layer>
+void check_layer(const std::string& name, Layer layer, const Shape& input) {
+  RandomLeaves visitor;
+  visitor("layer", layer);
+  std::vector<Tensor> inputs{random(input, "x")};
+  inputs.insert(inputs.end(), visitor.leaves.begin(), visitor.leaves.end());
+  BOOST_TEST_CONTEXT(name) {
+    BOOST_CHECK_NO_THROW(grad_check(
+        name, [&](const std::vector<Tensor>& in) { return layer(in[0], {}); }, inputs));
+  }
+}
+
+// The layer with a linear layer before it, whose output is reshaped to `input`, and one after it.
+template <class Layer>
+struct Between {
+  Between(Layer l, const Shape& in, int64_t out)
+      : input(in), before({.in = 3, .out = in.count() / in[0]}), layer(l), after({.in = out, .out = 2}) {}
+  Tensor operator()(const Tensor& x, const Context& context) const {
+    const Tensor h = layer(reshape(before(x, context), input), context);
+    return after(reshape(h, {input[0], -1}), context);
+  }
+  void visit(Visitor& v) {
+    v("before", before);
+    v("layer", layer);
+    v("after", after);
+  }
+  Shape input;
+  Linear before;
+  Layer layer;
+  Linear after;
+};
+
+template <class Layer>
+void check_everywhere(const std::string& name, const Layer& layer, const Shape& input, int64_t features) {
+  check_layer(name, layer, input);
+  check_layer(name + " between linear layers", Between<Layer>(layer, input, features), {input[0], 3});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(layers)
+
+BOOST_AUTO_TEST_CASE(linear) {
+  for (bool relu : {false, true})
+    for (int64_t n : {1, 4}) check_everywhere("linear", Linear({.in = 5, .out = 3, .relu = relu}), {n, 5}, 3);
+}
+
+BOOST_AUTO_TEST_CASE(conv2d) {
+  for (bool relu : {false, true}) {
+    check_everywhere("conv2d", Conv2d({.in = 2, .out = 3, .kernel = 3, .relu = relu}), {2, 5, 4, 2}, 3 * 2 * 3);
+    check_everywhere("conv2d strided",
+                     Conv2d({.in = 1, .out = 2, .kernel = 2, .stride = 2, .padding = 1, .relu = relu}), {2, 4, 5, 1},
+                     3 * 3 * 2);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(max_pool2d) {
+  for (bool relu : {false, true}) {
+    check_everywhere("max_pool2d", MaxPool2d({.kernel = 2, .relu = relu}), {2, 5, 4, 3}, 2 * 2 * 3);
+    check_everywhere("max_pool2d overlapping", MaxPool2d({.kernel = 3, .stride = 1, .padding = 1, .relu = relu}),
+                     {1, 3, 4, 2}, 3 * 4 * 2);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(flatten) { check_everywhere("flatten", Flatten{}, {2, 3, 2, 2}, 12); }
+
+// Relu after pooling is relu before it: the same values and the same gradients.
+BOOST_AUTO_TEST_CASE(relu_commutes_with_max_pooling) {
+  const Tensor values = random({2, 6, 6, 3}, "x");
+  const auto gradient_of = [&](auto&& f) {
+    const Tensor x = leaf(values);
+    const Tensor y = f(x);
+    return std::pair(y.values(), gradients(y, {x}, random(y.shape(), "cotangent"))[0].values());
+  };
+  const Context context;
+  const auto after = gradient_of([&](const Tensor& x) { return MaxPool2d({.kernel = 2, .relu = true})(x, context); });
+  const auto before = gradient_of([&](const Tensor& x) { return MaxPool2d({.kernel = 2})(relu(x), context); });
+  BOOST_TEST((after == before));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
