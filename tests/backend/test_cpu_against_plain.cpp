@@ -1,0 +1,238 @@
+// Each kernel of the CPU against the plain loop, over a grid of shapes.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <functional>
+
+#include "framework/backend/cpu/cpu.h"
+#include "framework/backend/plain/plain.h"
+#include "framework/core/random.h"
+
+namespace {
+
+using namespace tg;
+
+Tensor random_tensor(const std::string& name, const Shape& shape) {
+  const Stream stream = Stream(7).split(name);
+  std::vector<float> values(static_cast<size_t>(shape.count()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = stream.normal(i);
+  return Tensor::from(values, shape);
+}
+// Few different numbers, so that many are equal.
+Tensor tied_tensor(const std::string& name, const Shape& shape) {
+  const Stream stream = Stream(7).split(name);
+  std::vector<float> values(static_cast<size_t>(shape.count()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = std::floor(stream.uniform(i) * 5) - 2;
+  return Tensor::from(values, shape);
+}
+
+// Runs a kernel on both; outputs start as NaN, so that what a kernel forgets to write shows. Sums of `terms` numbers of
+// magnitude 1 may differ by rounding.
+void compare(const std::string& what, const std::vector<Shape>& outputs, int64_t terms,
+             const std::function<void(Backend&, std::vector<Tensor>&)>& kernel) {
+  std::vector<Tensor> plain, cpu;
+  for (const Shape& shape : outputs) {
+    plain.push_back(Tensor::full(shape, NAN));
+    cpu.push_back(Tensor::full(shape, NAN));
+  }
+  kernel(plain_backend(), plain);
+  kernel(cpu_backend(), cpu);
+  const double allowed = 4 * 0x1p-23 * std::sqrt(static_cast<double>(terms + 4)) * 4;
+  for (size_t n = 0; n < outputs.size(); ++n) {
+    const auto p = plain[n].values(), c = cpu[n].values();
+    size_t wrong = 0;
+    for (size_t i = 0; i < p.size(); ++i) wrong += !(std::abs(p[i] - c[i]) <= allowed * std::max(1.0, std::abs(p[i])));
+    BOOST_TEST(wrong == 0u, what << ": output " << n << " " << outputs[n].str() << " differs in " << wrong << " of "
+                                 << p.size() << " elements");
+  }
+}
+
+void same(const std::string& what, const Tensor& a, const Tensor& b) {
+  BOOST_TEST((a.values() == b.values()), what << ": different positions");
+}
+
+std::string numbers(std::initializer_list<int64_t> v) { return Shape(v).str(); }
+
+BOOST_AUTO_TEST_SUITE(cpu_against_plain)
+
+BOOST_AUTO_TEST_CASE(matmul) {
+  for (const int64_t m : {1, 2, 7, 33})
+    for (const int64_t n : {1, 3, 8, 65})
+      for (const int64_t k : {1, 5, 16, 129})
+        for (const bool ta : {false, true})
+          for (const bool tb : {false, true}) {
+            const Tensor a = random_tensor("a", ta ? Shape{k, m} : Shape{m, k});
+            const Tensor b = random_tensor("b", tb ? Shape{n, k} : Shape{k, n});
+            compare("matmul " + numbers({m, n, k, ta, tb}), {{m, n}}, k,
+                    [&](Backend& on, std::vector<Tensor>& out) { on.matmul(a, ta, b, tb, out[0]); });
+          }
+}
+
+BOOST_AUTO_TEST_CASE(matmul_of_nothing) {
+  const Tensor a = Tensor::zeros({3, 0}), b = Tensor::zeros({0, 2}), none = Tensor::zeros({0, 4});
+  compare("matmul k = 0", {{3, 2}}, 0,
+          [&](Backend& on, std::vector<Tensor>& out) { on.matmul(a, false, b, false, out[0]); });
+  compare("matmul m = 0", {{0, 2}}, 0, [&](Backend& on, std::vector<Tensor>& out) {
+    on.matmul(none, false, Tensor::zeros({4, 2}), false, out[0]);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(linear) {
+  for (const int64_t n : {1, 3, 32})
+    for (const int64_t in : {1, 7, 64})
+      for (const int64_t out : {1, 10, 33})
+        for (const bool bias : {false, true})
+          for (const bool relu : {false, true}) {
+            const Tensor x = random_tensor("x", {n, in}), w = random_tensor("w", {out, in});
+            const Tensor b = bias ? random_tensor("b", {out}) : Tensor();
+            compare("linear " + numbers({n, in, out, bias, relu}), {{n, out}}, in,
+                    [&](Backend& on, std::vector<Tensor>& y) { on.linear(x, w, b, relu, y[0]); });
+          }
+}
+
+BOOST_AUTO_TEST_CASE(reductions) {
+  for (const int64_t outer : {1, 2, 5})
+    for (const int64_t n : {1, 3, 17, 5000})
+      for (const int64_t inner : {1, 2, 19}) {
+        const std::string sizes = numbers({outer, n, inner});
+        const Tensor x = random_tensor("x", {outer, n, inner}), tied = tied_tensor("x", {outer, n, inner});
+        compare("sum " + sizes, {{outer, inner}}, n,
+                [&](Backend& on, std::vector<Tensor>& y) { on.sum(x, outer, n, inner, y[0]); });
+        Tensor where[2] = {Tensor::empty({outer, inner}, DType::i32), Tensor::empty({outer, inner}, DType::i32)};
+        const auto max = [&](Backend& on, std::vector<Tensor>& y) {
+          Tensor& index = where[&on == &cpu_backend()];
+          on.max(tied, outer, n, inner, y[0], index);
+          on.max_backward(y[0], index, outer, n, inner, y[1]);
+        };
+        compare("max " + sizes, {{outer, inner}, {outer, n, inner}}, 0, max);
+        same("max " + sizes, where[0], where[1]);
+      }
+}
+
+// The grid's largest sum decides what rounding is allowed.
+BOOST_AUTO_TEST_CASE(convolutions) {
+  for (const int64_t stride : {1, 2, 3})
+    for (const int64_t padding : {0, 1, 2})
+      for (const int64_t kernel : {1, 2, 3, 5})
+        for (const int64_t channels : {1, 3, 16})
+          for (const int64_t filters : {1, 20}) {
+            const int64_t n = 2, height = 9, width = 8;  // neither stride divides all of the sizes
+            const ConvGeometry g{stride, padding};
+            const int64_t oh = g.out(height, kernel), ow = g.out(width, kernel);
+            const std::string sizes = numbers({stride, padding, kernel, channels, filters});
+            const Shape in{n, height, width, channels}, weights{filters, kernel, kernel, channels};
+            const Shape out{n, oh, ow, filters};
+            const Tensor x = random_tensor("x", in), w = random_tensor("w", weights), b = random_tensor("b", {filters});
+            const Tensor gradient = random_tensor("g", out);
+            const bool relu = (stride + padding + kernel) % 2 == 0, bias = (stride + channels) % 2 == 0;
+            compare("conv2d " + sizes, {out}, kernel * kernel * channels,
+                    [&](Backend& on, std::vector<Tensor>& y) { on.conv2d(x, w, bias ? b : Tensor(), g, relu, y[0]); });
+            compare("conv2d backward data " + sizes, {in}, kernel * kernel * filters,
+                    [&](Backend& on, std::vector<Tensor>& y) { on.conv2d_backward_data(gradient, w, g, y[0]); });
+            compare("conv2d backward weights " + sizes, {weights, {filters}}, n * oh * ow,
+                    [&](Backend& on, std::vector<Tensor>& y) {
+                      Tensor none;
+                      on.conv2d_backward_weights(x, gradient, g, y[0], bias ? y[1] : none);
+                      if (!bias) y[1].fill(0);
+                    });
+          }
+}
+
+BOOST_AUTO_TEST_CASE(convolutions_of_odd_pictures) {
+  struct Problem {
+    Shape x, weight;
+    ConvGeometry g;
+  };
+  for (const Problem& p : {Problem{{1, 1, 1, 1}, {1, 1, 1, 1}, {}}, Problem{{3, 1, 13, 4}, {2, 1, 4, 4}, {3, 0}},
+                           Problem{{1, 4, 4, 8}, {8, 4, 4, 8}, {}}, Problem{{2, 5, 3, 2}, {3, 3, 1, 2}, {2, 1}},
+                           Problem{{1, 2, 2, 1}, {1, 3, 3, 1}, {1, 4}}, Problem{{1, 7, 7, 3}, {4, 2, 2, 3}, {5, 0}},
+                           Problem{{4, 28, 28, 1}, {32, 5, 5, 1}, {}}, Problem{{2, 12, 12, 32}, {64, 5, 5, 32}, {}}}) {
+    const Shape out{p.x[0], p.g.out(p.x[1], p.weight[1]), p.g.out(p.x[2], p.weight[2]), p.weight[0]};
+    const Tensor x = random_tensor("x", p.x), w = random_tensor("w", p.weight), gradient = random_tensor("g", out);
+    const std::string sizes = p.x.str() + " " + p.weight.str();
+    compare("conv2d " + sizes, {out}, p.weight.count() / p.weight[0],
+            [&](Backend& on, std::vector<Tensor>& y) { on.conv2d(x, w, Tensor(), p.g, false, y[0]); });
+    compare("conv2d backward data " + sizes, {p.x}, p.weight.count() / p.weight[3],
+            [&](Backend& on, std::vector<Tensor>& y) { on.conv2d_backward_data(gradient, w, p.g, y[0]); });
+    compare("conv2d backward weights " + sizes, {p.weight, {p.weight[0]}}, out.count() / out[3],
+            [&](Backend& on, std::vector<Tensor>& y) { on.conv2d_backward_weights(x, gradient, p.g, y[0], y[1]); });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(pools) {
+  for (const int64_t kernel : {1, 2, 3, 5})
+    for (const int64_t stride : {1, 2, 3})
+      for (const int64_t padding : {0, 1, 2})
+        for (const int64_t channels : {1, 3, 32})
+          for (const bool relu : {false, true}) {
+            const PoolGeometry g{kernel, stride, padding};
+            if (padding >= kernel) continue;
+            const Shape in{2, 9, 8, channels}, out{2, g.out(9), g.out(8), channels};
+            const std::string sizes = numbers({kernel, stride, padding, channels, relu});
+            const Tensor x = tied_tensor("x", in), gradient = random_tensor("g", out);
+            Tensor where[2] = {Tensor::empty(out, DType::u8), Tensor::empty(out, DType::u8)};
+            compare("max_pool2d " + sizes, {out, in}, kernel * kernel, [&](Backend& on, std::vector<Tensor>& y) {
+              Tensor& index = where[&on == &cpu_backend()];
+              on.max_pool2d(x, g, relu, y[0], index);
+              on.max_pool2d_backward(gradient, index, g, y[1]);
+            });
+            same("max_pool2d " + sizes, where[0], where[1]);
+          }
+}
+
+BOOST_AUTO_TEST_CASE(nan_wins_in_maxima) {
+  Tensor x = Tensor::from<float>({1, NAN, 3, NAN, 7, 9}, {1, 6, 1, 1});
+  for (Backend* on : {&plain_backend(), &cpu_backend()}) {
+    Tensor y = Tensor::empty({1, 3, 1, 1}), index = Tensor::empty({1, 3, 1, 1}, DType::u8);
+    on->max_pool2d(x, {.kernel = 1, .stride = 2}, false, y, index);
+    Tensor largest = Tensor::empty({1, 1}), at = Tensor::empty({1, 1}, DType::i32);
+    on->max(x, 1, 6, 1, largest, at);
+    BOOST_TEST((std::isnan(largest.item()) && at.item() == 1));
+    Tensor wide = x.as_strided({1, 2, 3, 1}, row_major({1, 2, 3, 1}), 0);
+    Tensor best = Tensor::empty({1, 1, 1, 1}), best_at = Tensor::empty({1, 1, 1, 1}, DType::u8);
+    on->max_pool2d(wide, {.kernel = 2, .stride = 2}, true, best, best_at);
+    BOOST_TEST((std::isnan(best.item()) && best_at.item() == 1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(softmax_and_cross_entropy) {
+  for (const int64_t n : {1, 2, 37})
+    for (const int64_t classes : {1, 2, 10, 101}) {
+      const std::string sizes = numbers({n, classes});
+      const Shape shape{n, classes};
+      const Tensor x = random_tensor("x", shape), gradient = random_tensor("g", shape);
+      std::vector<int32_t> labels;
+      for (int64_t i = 0; i < n; ++i) labels.push_back(static_cast<int32_t>(i * 7 % classes));
+      const Tensor label = Tensor::from(labels, {n}), scale = Tensor::full({}, 1.5);
+      compare("log_softmax " + sizes, {shape, shape}, classes, [&](Backend& on, std::vector<Tensor>& y) {
+        on.log_softmax(x, y[0]);
+        on.log_softmax_backward(gradient, y[0], y[1]);
+      });
+      compare("cross_entropy " + sizes, {{}, shape, shape}, classes, [&](Backend& on, std::vector<Tensor>& y) {
+        on.cross_entropy(x, label, y[0], y[1]);
+        on.cross_entropy_backward(scale, y[1], label, y[2]);
+      });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(relu_backward) {
+  for (const int64_t n : {1, 15, 16, 17, 100'003}) {
+    const Tensor y = tied_tensor("y", {n}), gradient = random_tensor("g", {n});
+    compare("relu_backward " + numbers({n}), {{n}, {n}}, 0, [&](Backend& on, std::vector<Tensor>& out) {
+      on.relu_backward(gradient, y, out[0]);
+      out[1].copy_from(gradient);
+      on.relu_backward(out[1], y, out[1]);  // in place
+      BOOST_TEST((out[0].values() == out[1].values()));
+    });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_device_and_the_type_choose_the_kernels) {
+  BOOST_TEST(&backend_for(Tensor::zeros({1}, DType::f32, kCpu)) == &cpu_backend());
+  BOOST_TEST(&backend_for(Tensor::zeros({1}, DType::f64, kCpu)) == &plain_backend());
+  BOOST_TEST(&backend_for(Tensor::zeros({1}, DType::f32, kPlain)) == &plain_backend());
+  BOOST_TEST(&backend_for(Tensor::zeros({1}, DType::i32, kCpu)) == &plain_backend());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
