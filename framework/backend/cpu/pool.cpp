@@ -25,46 +25,54 @@ Window window_at(const PoolGeometry& g, int64_t rows, int64_t columns, int64_t o
           left};
 }
 
+// One output position, kLanes channels from `in`, the window's values in registers.
+template <int kLanes>
+void largest(const float* in, const Window& at, int64_t kernel, int64_t row_step, int64_t column_step, bool relu,
+             float* out, uint8_t* where) {
+  const auto position_of = [&](int64_t i, int64_t j) {
+    return static_cast<int32_t>((i - at.top) * kernel + (j - at.left));
+  };
+  float best[kLanes];
+  int32_t best_at[kLanes];
+  for (int l = 0; l < kLanes; ++l) {
+    best[l] = -std::numeric_limits<float>::infinity();
+    best_at[l] = position_of(at.row0, at.column0);
+  }
+  for (int64_t i = at.row0; i < at.row1; ++i)
+    for (int64_t j = at.column0; j < at.column1; ++j) {
+      const float* v = in + i * row_step + j * column_step;
+      const int32_t position = position_of(i, j);
+      for (int l = 0; l < kLanes; ++l) {
+        const bool larger = !(v[l] <= best[l]) && best[l] == best[l];  // a NaN wins and stays
+        best[l] = larger ? v[l] : best[l];
+        best_at[l] = larger ? position : best_at[l];
+      }
+    }
+  for (int l = 0; l < kLanes; ++l) {
+    const bool clipped = relu && best[l] <= 0;
+    out[l] = clipped ? 0.0f : best[l];
+    where[l] = static_cast<uint8_t>(clipped ? int32_t{kClipped} : best_at[l]);
+  }
+}
+
 }  // namespace
 
 void CpuBackend::max_pool2d(const Tensor& x, const PoolGeometry& g, bool relu, Tensor& y, Tensor& index) {
+  constexpr int kLanes = 16;
   const int64_t h = x.dim(1), w = x.dim(2), c = x.dim(3), oh = y.dim(1), ow = y.dim(2);
   const float* in = x.data<float>();
   float* out = y.data<float>();
   uint8_t* where = index.data<uint8_t>();
   detail::split_range(y.count(), ow * c, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin / (ow * c); row < end / (ow * c); ++row) {
-      const int64_t n = row / oh, orow = row % oh;
+      const float* picture = in + row / oh * h * w * c;
       for (int64_t ocolumn = 0; ocolumn < ow; ++ocolumn) {
-        const Window at = window_at(g, h, w, orow, ocolumn);
-        float* __restrict best = out + (row * ow + ocolumn) * c;
-        uint8_t* __restrict best_at = where + (row * ow + ocolumn) * c;
-        bool first = true;
-        for (int64_t i = at.row0; i < at.row1; ++i)
-          for (int64_t j = at.column0; j < at.column1; ++j) {
-            const float* __restrict v = in + ((n * h + i) * w + j) * c;
-            const auto position = static_cast<uint8_t>((i - at.top) * g.kernel + (j - at.left));
-            if (first) {
-              std::copy(v, v + c, best);
-              std::fill(best_at, best_at + c, position);
-              first = false;
-              continue;
-            }
-#pragma omp simd
-            for (int64_t k = 0; k < c; ++k) {
-              const bool larger = !(v[k] <= best[k]) && best[k] == best[k];  // a NaN wins and stays
-              best[k] = larger ? v[k] : best[k];
-              best_at[k] = larger ? position : best_at[k];
-            }
-          }
-        if (relu) {
-#pragma omp simd
-          for (int64_t k = 0; k < c; ++k) {
-            const bool clipped = best[k] <= 0;
-            best[k] = clipped ? 0.0f : best[k];
-            best_at[k] = clipped ? kClipped : best_at[k];
-          }
-        }
+        const Window at = window_at(g, h, w, row % oh, ocolumn);
+        const int64_t to = (row * ow + ocolumn) * c;
+        int64_t k = 0;
+        for (; k + kLanes <= c; k += kLanes)
+          largest<kLanes>(picture + k, at, g.kernel, w * c, c, relu, out + to + k, where + to + k);
+        for (; k < c; ++k) largest<1>(picture + k, at, g.kernel, w * c, c, relu, out + to + k, where + to + k);
       }
     }
   });

@@ -1,0 +1,12 @@
+#!/bin/bash
+# tardygrad's training step beside the bare oneDNN program and libtorch with memory kept, interleaved; ratios to the bare program.
+# Usage: compare_ours.sh TARDYGRAD [THREADS] [ROUNDS] [SECONDS] [MODEL...]     (after `make`; with 2 threads judge by wall time)
+T=$(realpath "${1:?usage: compare_ours.sh TARDYGRAD [THREADS] [ROUNDS] [SECONDS] [MODEL...]}")
+cd "$(dirname "$0")" && . ./env.sh
+B=${B:-build}; N=${2:-1}; R=${3:-5}; S=${4:-1}
+shift $(($# < 4 ? $# : 4))
+MODELS=${*:-mlp lenet}
+ours=()
+for model in $MODELS; do ours+=(-- $T bench step --model "$model" --threads "$N" --seconds "$S"); done
+exec $B/side --rounds="$R" -- $U $B/lim_dnn --layout=nhwc --threads="$N" --budget="$S" $MODELS "${ours[@]}" \
+  -- $U $KEEP $B/peer_torch --threads="$N" --budget="$S" --tag=_keep $MODELS
