@@ -49,6 +49,11 @@ SimulatedWorker::SimulatedWorker(WorkerId id, const Job& job)
 
 int64_t SimulatedWorker::receive(int64_t step) { return transmit(*down_, stream(step).split("codec_down"), reply()); }
 
+std::optional<int64_t> SimulatedWorker::fixed_bytes() const {
+  if (!up_->exact()) return std::nullopt;
+  return up_->max_encoded_bytes(0, message().size);
+}
+
 void SimulatedWorker::work(int64_t step, int64_t batch, const StepInfo& info) {
   BatchOracle oracle(job_, batch, stream(step));
   const Span message = message_.span();

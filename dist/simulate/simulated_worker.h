@@ -2,6 +2,7 @@
 // One worker of a simulated cluster: its part of the rule, its codecs and its buffers.
 
 #include <memory>
+#include <optional>
 
 #include "dist/engine.h"
 #include "framework/core/tensor.h"
@@ -18,6 +19,9 @@ class SimulatedWorker {
   int64_t receive(int64_t step);
   // What the worker works from, until the next reply.
   View sent() const { return sent_.view(); }
+
+  // The bytes of every message, where its codec makes always as many.
+  std::optional<int64_t> fixed_bytes() const;
 
   struct Outcome {
     double loss = 0;  // of the batch, at the point where the rule asked for its gradient first

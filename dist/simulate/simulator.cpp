@@ -101,6 +101,7 @@ class Simulation {
  private:
   void join();
   void computed(WorkerId id);
+  void wait_for(WorkerId id);
   void arrived(WorkerId id);
   void take(WorkerId id);
   void reply(WorkerId id);
@@ -108,6 +109,8 @@ class Simulation {
   void end(History::Status status, std::string message = {});
   void schedule(double time, SimulatedEvent::Kind kind, WorkerId worker);
   void tell(Event event);
+  // Beside the message that is waited for, so many are needed at most.
+  void limit_ahead() { pool_.limit_ahead(job_.gradients - accepted_ - 1); }
   Slot& slot(WorkerId id) { return slots_[static_cast<size_t>(id)]; }
 
   const Job& job_;
@@ -177,7 +180,7 @@ History Simulation::run() {
 }
 
 void Simulation::join() {
-  pool_.limit_ahead(job_.gradients);
+  limit_ahead();
   Release released;
   for (WorkerId id = 0; id < job_.workers; ++id) {
     update_->join(id);
@@ -188,16 +191,24 @@ void Simulation::join() {
 }
 
 void Simulation::computed(WorkerId id) {
+  // The message itself is only waited for where its size matters: near the end of a run it may not be needed.
+  const std::optional<int64_t> fixed_bytes = slot(id).worker.fixed_bytes();
+  if (!fixed_bytes) wait_for(id);
+  const int64_t bytes = fixed_bytes ? *fixed_bytes : slot(id).worker.outcome().bytes;
+  schedule(now_ + link_.duration(bytes), SimulatedEvent::Kind::arrived, id);
+}
+
+void Simulation::wait_for(WorkerId id) {
   try {
     pool_.wait(slot(id).task);
   } catch (const std::exception& error) {
-    fail("after {} updates: worker {}, batch {}: {}", accepted_, id, slot(id).batch, error.what());
+    fail("update {}: worker {}, batch {}: {}", accepted_, id, slot(id).batch, error.what());
   }
-  schedule(now_ + link_.duration(slot(id).worker.outcome().bytes), SimulatedEvent::Kind::arrived, id);
 }
 
 void Simulation::arrived(WorkerId id) {
   if (observer_.stop()) return end(History::Status::stopped);
+  wait_for(id);
   Slot& from = slot(id);
   from.task.reset();
   const Verdict verdict = gate_->arrive(id, from.messages++);
@@ -255,7 +266,7 @@ void Simulation::take(WorkerId id) {
   ++accepted_;
   if (update_->theta_changed()) ++changes_;
   loss_sum_ += outcome.loss;
-  pool_.limit_ahead(job_.gradients - accepted_);
+  limit_ahead();
   history_.virtual_time = now_;
   history_.updates.push_back(record);
   tell({.kind = Event::Kind::arrive, .worker = id, .batch = from.batch, .learning_rate = from.info.learning_rate});
