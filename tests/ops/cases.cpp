@@ -67,12 +67,12 @@ void add_unary(std::vector<OpCase>& cases) {
   shapes("tanh", tanh, -1.5, 1.5);
   shapes("sigmoid", sigmoid, -3, 3);
   for (const double exponent : {2.0, 3.0, -1.0, -2.0, 1.0, 0.0}) {
-    cases.push_back({"pow/" + std::to_string(exponent), {{{3, 4}, 0.5, 2}}, [exponent](const Inputs& x) {
+    cases.push_back({fmt::format("pow/{}", exponent), {{{3, 4}, 0.5, 2}}, [exponent](const Inputs& x) {
                        return pow(x[0], exponent);
                      }});
-    cases.push_back({"pow/negative base " + std::to_string(exponent),
-                     {{{3, 4}, -2, -0.5}},
-                     [exponent](const Inputs& x) { return pow(x[0], exponent); }});
+    cases.push_back({fmt::format("pow/negative base {}", exponent), {{{3, 4}, -2, -0.5}}, [exponent](const Inputs& x) {
+                       return pow(x[0], exponent);
+                     }});
   }
   cases.push_back({"pow/2.5", {{{3, 4}, 0.5, 2}}, [](const Inputs& x) { return pow(x[0], 2.5); }});
   cases.push_back({"relu/used again",  // so that the gradient may not be overwritten in place

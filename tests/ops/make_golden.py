@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+"""Writes golden/ops.json and golden/lenet.json: values and gradients as PyTorch computes them, in float64.
+
+Run once, with Debian's python3-torch (1.13.1): /usr/bin/python3 tests/ops/make_golden.py
+Inputs are not stored: they are fixed numbers that cases.cpp computes too. A case has the name, shapes and ranges of its
+entry in cases.cpp. Pictures are [N, H, W, C] and weights [K, R, S, C] there, and are turned around for PyTorch here.
+"""
+
+import json
+import math
+import pathlib
+
+import torch
+import torch.nn.functional as F
+
+GOLDEN = pathlib.Path(__file__).parent / 'golden'
+COTANGENT = 99
+
+
+def fixed_number(sequence, i):
+    """Number i of a fixed sequence in [0, 1), by integer arithmetic."""
+    h = (i * 2654435761 + sequence * 40503) & 0xffffffff
+    h = ((h ^ (h >> 16)) * 2246822519) & 0xffffffff
+    h = ((h ^ (h >> 13)) * 3266489917) & 0xffffffff
+    h ^= h >> 16
+    return (h >> 8) * 2.0**-24
+
+
+def fixed_tensor(sequence, shape, low=-1.5, high=1.5):
+    numbers = [low + (high - low) * fixed_number(sequence, i) for i in range(math.prod(shape))]
+    return torch.tensor(numbers, dtype=torch.float64).reshape(shape)
+
+
+def channels_first(x):
+    return x.permute(0, 3, 1, 2)
+
+
+def channels_last(x):
+    return x.permute(0, 2, 3, 1)
+
+
+def conv2d(x, weight, bias=None, stride=1, padding=0):
+    return channels_last(F.conv2d(channels_first(x), channels_first(weight), bias, stride, padding))
+
+
+def max_pool2d(x, kernel=2, stride=2, padding=0):
+    return channels_last(F.max_pool2d(channels_first(x), kernel, stride, padding))
+
+
+def cross_entropy(x):
+    return F.cross_entropy(x, torch.tensor([(3 * i + 1) % x.shape[1] for i in range(x.shape[0])]))
+
+
+def convolutions():
+    for stride, padding, kernel, channels in [(1, 0, 3, 3), (2, 1, 3, 1), (3, 2, 2, 3), (2, 0, 1, 3), (1, 2, 3, 1)]:
+        yield (f'conv2d/stride {stride} padding {padding} kernel {kernel} channels {channels}',
+               [((2, 5, 4, channels),), ((2, kernel, kernel, channels),), ((2,),)],
+               lambda x, w, b, s=stride, p=padding: conv2d(x, w, b, s, p))
+
+
+def pow_cases():
+    for e in [2, 3, -1, 0]:
+        yield f'pow/negative base {e}', [((3, 4), -2, -0.5)], lambda x, e=e: x**e
+
+
+# Name, inputs as (shape, low, high), function.
+CASES = [
+    ('add/both spread', [((2, 1, 3),), ((4, 1),)], lambda a, b: a + b),
+    ('subtract/row', [((3, 4),), ((4,),)], lambda a, b: a - b),
+    ('multiply/middle axis', [((2, 3, 4),), ((2, 1, 4),)], lambda a, b: a * b),
+    ('divide/negative', [((3, 4),), ((4,), -2, -0.5)], lambda a, b: a / b),
+    ('add_number/plus', [((3, 4),)], lambda x: 0.75 + x),
+    ('subtract_from_number/matrix', [((3, 4),)], lambda x: 0.75 - x),
+    ('multiply_number/matrix', [((3, 4),)], lambda x: -1.25 * x),
+    ('divide_by_number/matrix', [((3, 4),)], lambda x: x / 3),
+    ('divide_number/negative', [((3, 4), -2, -0.5)], lambda x: 3 / x),
+    ('negate/matrix', [((3, 5),)], lambda x: -x),
+    ('relu/matrix', [((3, 5),)], torch.relu),
+    ('exp/matrix', [((3, 5),)], torch.exp),
+    ('log/matrix', [((3, 5), 0.25, 3)], torch.log),
+    ('sqrt/matrix', [((3, 5), 0.25, 3)], torch.sqrt),
+    ('tanh/matrix', [((3, 5),)], torch.tanh),
+    ('sigmoid/matrix', [((3, 5), -3, 3)], torch.sigmoid),
+    ('pow/2.5', [((3, 4), 0.5, 2)], lambda x: x**2.5),
+    *pow_cases(),
+    ('sum/outer two', [((2, 3, 4),)], lambda x: x.sum((0, 2))),
+    ('mean/middle, kept', [((2, 3, 4),)], lambda x: x.mean(1, keepdim=True)),
+    ('max/all', [((3, 4),)], torch.max),
+    ('max/three of four', [((2, 3, 2, 3),)], lambda x: x.amax((0, 1, 3))),
+    ('matmul/general', [((3, 4),), ((4, 5),)], torch.matmul),
+    ('matmul/both transposed', [((4, 3),), ((5, 4),)], lambda a, b: a.T @ b.T),
+    ('linear/bias', [((3, 4),), ((5, 4),), ((5,),)], F.linear),
+    ('linear/bias, relu', [((3, 4),), ((5, 4),), ((5,),)], lambda x, w, b: torch.relu(F.linear(x, w, b))),
+    ('reshape/of a transpose', [((2, 3),)], lambda x: x.T.reshape(-1)),
+    ('transpose/cycle', [((2, 3, 4),)], lambda x: x.permute(2, 0, 1)),
+    ('slice/columns', [((3, 5),)], lambda x: x[:, 2:5]),
+    ('to_type/there and back', [((3, 4), -2, 2)], lambda x: x.float().double()),
+    ('to_device/there and back', [((3, 4),)], lambda x: 2 * x),
+    *convolutions(),
+    ('conv2d/relu', [((2, 4, 4, 2),), ((3, 3, 3, 2),), ((3,),)], lambda x, w, b: torch.relu(conv2d(x, w, b))),
+    ('conv2d/stride past the kernel', [((1, 7, 7, 1),), ((1, 2, 2, 1),), ((1,),)],
+     lambda x, w, b: conv2d(x, w, b, 4)),
+    ('max_pool2d/kernel 2 stride 2 padding 0', [((2, 5, 4, 3),)], max_pool2d),
+    ('max_pool2d/kernel 3 stride 2 padding 1', [((2, 5, 4, 3),)], lambda x: max_pool2d(x, 3, 2, 1)),
+    ('max_pool2d/relu', [((2, 4, 4, 3), -1.5, 0.75)], lambda x: torch.relu(max_pool2d(x))),
+    ('log_softmax/[4, 5]', [((4, 5),)], lambda x: F.log_softmax(x, 1)),
+    ('cross_entropy/[4, 5]', [((4, 5),)], cross_entropy),
+]
+
+
+def as_json(t):
+    return {'shape': list(t.shape), 'numbers': t.detach().reshape(-1).tolist()}
+
+
+def case(name, ranges, f):
+    inputs = [fixed_tensor(i, *r).requires_grad_() for i, r in enumerate(ranges)]
+    value = f(*inputs)
+    value.backward(fixed_tensor(COTANGENT, value.shape, 0.5, 1.5).to(value.dtype))
+    return {'name': name, 'value': as_json(value), 'gradients': [as_json(x.grad) for x in inputs]}
+
+
+def lenet():
+    """Two steps of plain gradient descent on one batch of 4, rate 0.1."""
+    shapes = {
+        'conv1.weight': (32, 5, 5, 1), 'conv1.bias': (32,),
+        'conv2.weight': (64, 5, 5, 32), 'conv2.bias': (64,),
+        'fc1.weight': (128, 1024), 'fc1.bias': (128,),
+        'fc2.weight': (10, 128), 'fc2.bias': (10,),
+    }
+    weights = {}
+    for sequence, (name, shape) in enumerate(shapes.items()):
+        bound = math.sqrt(6 / math.prod(shape[1:])) if name.endswith('weight') else 0.1
+        weights[name] = fixed_tensor(sequence, shape, -bound, bound).requires_grad_()
+    x = fixed_tensor(COTANGENT, (4, 28, 28, 1), 0, 1)
+    labels = torch.tensor([3, 0, 7, 9])
+    steps = []
+    for _ in range(2):
+        h = max_pool2d(torch.relu(conv2d(x, weights['conv1.weight'], weights['conv1.bias'])))
+        h = max_pool2d(torch.relu(conv2d(h, weights['conv2.weight'], weights['conv2.bias'])))
+        h = torch.relu(F.linear(h.reshape(4, -1), weights['fc1.weight'], weights['fc1.bias']))
+        loss = F.cross_entropy(F.linear(h, weights['fc2.weight'], weights['fc2.bias']), labels)
+        gradients = torch.autograd.grad(loss, list(weights.values()))
+        steps.append({
+            'loss': loss.item(),
+            'gradients': [{'name': name, 'shape': list(g.shape), 'norm': g.norm().item(),
+                           'first': g.reshape(-1)[:32].tolist()} for name, g in zip(weights, gradients)],
+        })
+        weights = {name: (w - 0.1 * g).detach().requires_grad_() for (name, w), g in zip(weights.items(), gradients)}
+    return steps
+
+
+def write(name, key, entries):
+    """One entry a line, so that a difference can be read."""
+    head = {'made_with': f'torch {torch.__version__}'}
+    lines = ',\n'.join(json.dumps(e) for e in entries)
+    text = json.dumps(head)[:-1] + f', "{key}": [\n{lines}\n]}}\n'
+    GOLDEN.mkdir(exist_ok=True)
+    (GOLDEN / name).write_text(text)
+
+
+def main():
+    write('ops.json', 'cases', [case(*c) for c in CASES])
+    write('lenet.json', 'steps', lenet())
+
+
+if __name__ == '__main__':
+    main()
