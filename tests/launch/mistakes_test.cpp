@@ -1,0 +1,114 @@
+#include <boost/test/unit_test.hpp>
+
+#include "tests/launch/program.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Mistake {
+  std::string arguments;
+  std::vector<std::string> told;  // parts of the message
+};
+
+// Exit status 1, one message on standard error, nothing on standard output, nothing left behind.
+void check(const std::vector<Mistake>& mistakes) {
+  for (const Mistake& mistake : mistakes) {
+    BOOST_TEST_CONTEXT("tardygrad " << mistake.arguments) {
+      const TemporaryFolder folder;
+      const Outcome outcome = run_in(folder, mistake.arguments);
+      BOOST_TEST(outcome.status == 1);
+      BOOST_TEST(outcome.out == "");
+      BOOST_TEST(outcome.err.rfind("tardygrad", 0) == 0u);
+      for (const std::string& part : mistake.told)
+        BOOST_TEST(contains(outcome.err, part), part << " in " << outcome.err);
+      BOOST_TEST(fs::is_empty(folder.str()));
+    }
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(mistakes)
+
+BOOST_AUTO_TEST_CASE(a_misspelt_word_is_answered_with_the_nearest_right_one) {
+  check({
+      {"trian", {"did you mean train?"}},
+      {"train --lrr 0.1", {"'--lrr'", "did you mean --lr?"}},
+      {"train --worker=4", {"did you mean --workers?"}},
+      {"compare --sed 1 2", {"did you mean --seed?"}},
+      {"bench stepp", {"did you mean step?"}},
+      {"info --jsn", {"did you mean --json?"}},
+      {"train --rule dana_zero", {"did you mean dana-zero?"}},
+      {"train --rule dc-asgd-a:lamda=1", {"did you mean lambda?"}},
+      {"train --model lenett", {"did you mean lenet?"}},
+      {"train --model mlp:hiden=3", {"did you mean hidden?"}},
+      {"train --data fashion-mnsit", {"did you mean fashion-mnist?"}},
+      {"train --engine simulator", {"did you mean simulate?"}},
+      {"train --clock homogenous", {"did you mean homogeneous?"}},
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_value_out_of_range_is_told_with_the_range) {
+  check({
+      {"train --lr -1", {"--lr", "'-1'", "from 0"}},
+      {"train --lr nan", {"--lr", "'nan'"}},
+      {"train --lr 0.1x", {"--lr", "'0.1x'"}},
+      {"train --lr ''", {"--lr", "''"}},
+      {"train --lr", {"--lr", "missing"}},
+      {"train --lr 0.1 0.2", {"--lr has 2 values", "compare"}},
+      {"train --lr 0.1 --lr 0.2", {"--lr has 2 values"}},
+      {"train --epochs 0", {"--epochs", "above 0"}},
+      {"train --epochs inf", {"--epochs"}},
+      {"train --batch 0", {"--batch", "from 1"}},
+      {"train --batch 2.5", {"--batch", "whole number"}},
+      {"train --batch 99999999999999999999", {"--batch"}},
+      {"train --data synthetic --batch 5000", {"5000", "4096"}},
+      {"train --workers 0", {"--workers", "from 1"}},
+      {"train --workers 1000000", {"--workers"}},
+      {"train --momentum 1.5 --rule sgd", {"--momentum"}},
+      {"train --momentum 1 --rule sgd", {"momentum=1", "0.9999"}},
+      {"train --momentum 0.5 --rule asgd", {"asgd has no momentum", "dana-zero"}},
+      {"train --momentum 0.5 --rule sgd:momentum=0.9", {"given twice"}},
+      {"train --seed -1", {"--seed"}},
+      {"train --seed 18446744073709551616", {"--seed", "18446744073709551615"}},
+      {"train --warmup -1", {"--warmup"}},
+      {"train --drop-at 3,2", {"--drop-at", "grow"}},
+      {"train --drop-at 1,", {"--drop-at"}},
+      {"train --drop-factor 0", {"--drop-factor"}},
+      {"train --evaluate-every 0", {"--evaluate-every"}},
+      {"train --threads-per-worker 0", {"--threads-per-worker"}},
+      {"train --pool-threads -2", {"--pool-threads"}},
+      {"train --engine tcp", {"--engine tcp", "simulate"}},
+      {"train --data-dir ''", {"--data-dir"}},
+      {"train --data-dir /nonexistent", {"/nonexistent", "no such folder"}},
+      {"train --rule asgd:weight-decay=2", {"weight-decay=2"}},
+      {"train --data synthetic --model mlp:hidden=0", {"hidden=0"}},
+      {"train more", {"'more' belongs to no option"}},
+      {"bench", {"step"}},
+      {"bench step --threads 0", {"--threads"}},
+      {"bench step --batch x", {"--batch"}},
+      {"bench step --seconds -1", {"--seconds"}},
+      {"bench step --model lenett", {"did you mean lenet?"}},
+  });
+}
+
+BOOST_AUTO_TEST_CASE(no_run_overwrites_another_or_goes_where_it_cannot) {
+  const TemporaryFolder folder;
+  BOOST_TEST(run_in(folder, "train --epochs 0.1 --out r" + kQuick).status == 0);
+  const std::string before = text_of(folder / "r/summary.csv");
+  for (const std::string command : {"train", "compare"}) {
+    const Outcome again = run_in(folder, command + " --epochs 0.2 --out r" + kQuick);
+    BOOST_TEST(again.status == 1);
+    BOOST_TEST(contains(again.err, "r is not empty"));
+    BOOST_TEST(text_of(folder / "r/summary.csv") == before);
+    for (const std::string out : {"r/summary.csv", "r/summary.csv/below", "/proc/run"}) {
+      const Outcome outcome = run_in(folder, command + " --epochs 0.2 --out " + out + kQuick);
+      BOOST_TEST(outcome.status == 1);
+      BOOST_TEST(contains(outcome.err, out));
+      BOOST_TEST(outcome.out == "");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
