@@ -7,23 +7,45 @@ namespace {
 
 class Collector final : public Visitor {
  public:
-  Collector(Layout& layout, std::vector<Parameter*>& parts) : layout_(layout), parts_(parts) {}
+  std::vector<std::pair<std::string, Parameter*>> parameters;
+  std::vector<std::pair<std::string, Buffer*>> buffers;
 
  private:
-  void visit_parameter(const std::string& path, Parameter& parameter) override {
-    layout_.add(path, parameter.shape);
-    parts_.push_back(&parameter);
-  }
-  Layout& layout_;
-  std::vector<Parameter*>& parts_;
+  void visit_parameter(const std::string& path, Parameter& p) override { parameters.emplace_back(path, &p); }
+  void visit_buffer(const std::string& path, Buffer& b) override { buffers.emplace_back(path, &b); }
 };
+
+Tensor entry_of(const Tensor& flat, const Layout::Entry& entry) {
+  return flat.as_strided(entry.shape, row_major(entry.shape), flat.offset() + entry.offset);
+}
 
 }  // namespace
 
 void Model::collect() {
-  Collector collector(parameters_.layout, parts_);
-  module_->visit(collector);
+  Collector found;
+  module_->visit(found);
+  for (const auto& [path, parameter] : found.parameters) {
+    parameters_.layout.add(path, parameter->shape);
+    parts_.push_back(parameter);
+  }
   parameters_.leaves.resize(parts_.size());
+
+  if (found.buffers.empty()) return;
+  for (const auto& [path, buffer] : found.buffers) buffer_layout_.add(path, buffer->shape);
+  buffers_ = Tensor::zeros({buffer_layout_.size()});
+  for (size_t i = 0; i < found.buffers.size(); ++i) {
+    Buffer& buffer = *found.buffers[i].second;
+    buffer.value = entry_of(buffers_, buffer_layout_.entries()[i]);
+    buffer.value.fill(buffer.initial);
+  }
+}
+
+void Model::estimate_buffers(int64_t batches, const std::function<Tensor(int64_t)>& batch) {
+  if (!buffers_.defined()) return;
+  const NoGrad no_grad;
+  // A rate of 1/(i+1) makes the running value the plain mean; the first batch replaces what was there.
+  for (int64_t i = 0; i < batches; ++i)
+    (*this)(batch(i), {.training = true, .buffer_rate = 1.0 / static_cast<double>(i + 1)});
 }
 
 void Model::initialise(const Stream& stream, Span flat) const {
@@ -42,7 +64,7 @@ void Model::bind(const Tensor& flat) {
   parameters_.flat = flat;
   for (size_t i = 0; i < parts_.size(); ++i) {
     const Layout::Entry& entry = layout().entries()[i];
-    parts_[i]->value = leaf(flat.as_strided(entry.shape, row_major(entry.shape), flat.offset() + entry.offset));
+    parts_[i]->value = leaf(entry_of(flat, entry));
     parameters_.leaves[i] = parts_[i]->value;
   }
 }

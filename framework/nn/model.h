@@ -1,6 +1,7 @@
 #pragma once
 // Model: any module, with its type erased and its parameters in one flat vector.
 
+#include <functional>
 #include <memory>
 
 #include "framework/nn/module.h"
@@ -30,6 +31,13 @@ class Model {
   void bind_new(uint64_t seed);
   const Parameters& parameters() const { return parameters_; }
 
+  // The buffers' places in one vector of their own, and that vector (undefined if there are none).
+  const Layout& buffer_layout() const { return buffer_layout_; }
+  const Tensor& buffers() const { return buffers_; }
+  // Sets running statistics to the mean of those of `batches` training batches at the present parameters, so that they
+  // depend on these alone and not on who trained last. `batch(i)` gives the i-th batch's input.
+  void estimate_buffers(int64_t batches, const std::function<Tensor(int64_t)>& batch);
+
  private:
   struct Base {
     virtual ~Base() = default;
@@ -49,6 +57,8 @@ class Model {
   std::unique_ptr<Base> module_;   // on the heap: parts_ points into it
   std::vector<Parameter*> parts_;  // in the layout's order
   Parameters parameters_;
+  Layout buffer_layout_;
+  Tensor buffers_;
 };
 
 }  // namespace tg

@@ -21,6 +21,9 @@ namespace tg {
 // Passed from layer to layer: nothing about mode or randomness is hidden in a module.
 struct Context {
   bool training = true;
+  // Of a training pass: how far running statistics move towards the batch's, 0 to 1. Zero, the default, leaves them
+  // alone: workers share no statistics, and an evaluation re-estimates them (Model::estimate_buffers).
+  double buffer_rate = 0;
   Stream stream{0};  // of this forward pass: split from seed, worker and step; a layer splits it by its path
 };
 
@@ -31,11 +34,20 @@ struct Parameter {
   Tensor value;
 };
 
+// What a module keeps beside its parameters and no gradient reaches: batch normalisation's running statistics. `value`
+// exists from the making of the Model on.
+struct Buffer {
+  Shape shape;
+  float initial = 0;
+  Tensor value;
+};
+
 class Visitor {
  public:
   virtual ~Visitor() = default;
 
   void operator()(const std::string& name, Parameter& parameter) { visit_parameter(joined(name), parameter); }
+  void operator()(const std::string& name, Buffer& buffer) { visit_buffer(joined(name), buffer); }
 
   template <class M>
   requires requires(M& m, Visitor& v) { m.visit(v); }
@@ -55,6 +67,7 @@ class Visitor {
 
  protected:
   virtual void visit_parameter(const std::string& path, Parameter& parameter) = 0;
+  virtual void visit_buffer(const std::string&, Buffer&) {}
 
  private:
   std::string joined(const std::string& name) const { return path_.empty() ? name : path_ + "." + name; }
