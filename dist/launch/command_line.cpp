@@ -39,7 +39,7 @@ constexpr const char* kCompareExamples =
     "  tardygrad compare --rule sgd asgd ssgd dc-asgd-a --workers 1 8 --lr 0.05\n"
     "  tardygrad compare --rule multi-asgd dana-zero --workers 16 --lr 0.01 --warmup 1 --epochs 4 --seed 1 2 3\n\n"
     "Every combination of the values runs once, each in a folder of its own below --out, which gets summary.csv with\n"
-    "a row per run and error.svg and loss.svg over all. A run that diverges does not end the others.\n";
+    "a row per run and error.svg, loss.svg and gap.svg over all. A run that diverges does not end the others.\n";
 
 // One subcommand of those that take run_option_list(): the words after each flag.
 struct RunFlags {

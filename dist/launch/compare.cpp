@@ -43,7 +43,7 @@ std::string draw_all_runs(const RunFolder& folder, const std::vector<Plan>& plan
   std::map<std::string, std::size_t> place;  // of a configuration in `compared`
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto [at, is_new] = place.emplace(identity(plans[i], false), compared.size());
-    if (is_new) compared.push_back({curve_name(plans[i], plans), {}});
+    if (is_new) compared.push_back({curve_name(plans[i], plans), {}, results[i].gap});
     compared[at->second].runs.push_back(results[i].evaluations);
   }
   return draw_comparison(folder.path(), compared);

@@ -10,6 +10,7 @@ namespace tg {
 namespace {
 
 constexpr std::size_t kMostPoints = 600;
+constexpr const char* kGapLabel = "gap (root mean square)";
 using Style = Series::Style;
 
 Series over_epochs(const std::string& name, const std::vector<EvaluationRecord>& evaluations,
@@ -61,15 +62,19 @@ Series mean_curve(const ComparedRuns& compared, double EvaluationRecord::*field)
 
 }  // namespace
 
-std::string draw_run(const std::filesystem::path& folder, const std::string& title, const History& history) {
-  const auto& evaluations = history.evaluations;
-  std::vector<int64_t> lags;
+Series gap_curve(const History& history) {
   Series gaps{"", {}, {}, Style::lines};
   for (const UpdateRecord& update : history.updates) {
-    lags.push_back(update.lag);
     gaps.x.push_back(static_cast<double>(update.update));
     gaps.y.push_back(update.gap);
   }
+  return thin(gaps, kMostPoints);
+}
+
+std::string draw_run(const std::filesystem::path& folder, const std::string& title, const History& history) {
+  const auto& evaluations = history.evaluations;
+  std::vector<int64_t> lags;
+  for (const UpdateRecord& update : history.updates) lags.push_back(update.lag);
   return draw_all(
       folder,
       {{"loss.svg",
@@ -81,16 +86,19 @@ std::string draw_run(const std::filesystem::path& folder, const std::string& tit
        {"error.svg",
         {title, "epoch", "test error, %", {over_epochs("", evaluations, &EvaluationRecord::test_error_percent)}}},
        {"lag.svg", {title, "lag, updates", "share of the gradients, %", {histogram("", lags)}}},
-       {"gap.svg", {title, "update", "gap (root mean square)", {thin(gaps, kMostPoints)}}}});
+       {"gap.svg", {title, "update", kGapLabel, {gap_curve(history)}}}});
 }
 
 std::string draw_comparison(const std::filesystem::path& folder, const std::vector<ComparedRuns>& compared) {
-  Plot error{"Test error", "epoch", "test error, %", {}}, loss{"Training loss", "epoch", "training loss", {}};
+  Plot error{"Test error", "epoch", "test error, %", {}}, loss{"Training loss", "epoch", "training loss", {}},
+      gap{"Gap", "update", kGapLabel, {}};
   for (const ComparedRuns& runs : compared) {
     error.series.push_back(mean_curve(runs, &EvaluationRecord::test_error_percent));
     loss.series.push_back(mean_curve(runs, &EvaluationRecord::train_loss));
+    gap.series.push_back(runs.gap);
+    gap.series.back().name = runs.name;
   }
-  return draw_all(folder, {{"error.svg", error}, {"loss.svg", loss}});
+  return draw_all(folder, {{"error.svg", error}, {"loss.svg", loss}, {"gap.svg", gap}});
 }
 
 }  // namespace tg

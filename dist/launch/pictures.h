@@ -14,12 +14,17 @@ namespace tg {
 // Returns what the user should know: empty, or why there are no pictures. Never throws for want of gnuplot.
 std::string draw_run(const std::filesystem::path& folder, const std::string& title, const History& history);
 
+// The gap at each update, thinned for a picture.
+Series gap_curve(const History& history);
+
 // A configuration's evaluations, over its seeds.
 struct ComparedRuns {
   std::string name;
   std::vector<std::vector<EvaluationRecord>> runs;
+  Series gap;  // of the first seed
 };
-// error.svg and loss.svg: one curve per configuration, the mean over its runs. Returns as draw_run() does.
+// error.svg, loss.svg and gap.svg: one curve per configuration, of errors and losses the mean over its runs. Returns as
+// draw_run() does.
 std::string draw_comparison(const std::filesystem::path& folder, const std::vector<ComparedRuns>& compared);
 
 }  // namespace tg

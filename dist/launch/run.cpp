@@ -171,7 +171,8 @@ RunResult run(const Plan& plan, const Job& job, const RunFolder& folder, const s
     history = simulate(job, make_simulator_options(plan.options), recorder);
     recorder.finish();
   }
-  RunResult result{summary_row(plan, history, task.batches_per_epoch()), history.evaluations, history.message};
+  RunResult result{summary_row(plan, history, task.batches_per_epoch()), history.evaluations, gap_curve(history),
+                   history.message};
   write_summary(folder.file("summary.csv"), {result.row});
   write_file(folder.file("workers.csv"), workers_text(history, plan.options.workers));
   const std::string trouble = draw_run(folder.path(), describe(plan), history);

@@ -13,6 +13,7 @@
 #include "dist/launch/interrupt.h"
 #include "dist/launch/plan.h"
 #include "dist/launch/summary.h"
+#include "framework/io/plot.h"
 #include "framework/io/run_folder.h"
 
 namespace tg {
@@ -36,6 +37,7 @@ Job make_job(const Plan& plan, const Task& task);
 struct RunResult {
   SummaryRow row;
   std::vector<EvaluationRecord> evaluations;
+  Series gap;           // gap_curve() of the run
   std::string message;  // of a run that diverged: where
 };
 

@@ -54,6 +54,7 @@ BOOST_AUTO_TEST_CASE(the_product_of_all_lists_is_run) {
   }
   BOOST_TEST(contains(text_of(folder / "c/error.svg"), "dc-asgd-a:lambda=1,m=0, workers 3"));
   BOOST_TEST(fs::exists(folder / "c/loss.svg"));
+  BOOST_TEST(contains(text_of(folder / "c/gap.svg"), "dc-asgd-a:lambda=1,m=0, workers 3"));
   BOOST_TEST(fs::exists(folder / "c/gap.svg"));
 }
 
