@@ -8,7 +8,8 @@ Evaluations::Evaluations(const Job& job, AheadPool& pool, Observer& observer, st
     : job_(job), pool_(pool), observer_(observer), records_(records) {}
 
 void Evaluations::start(const EvaluationRecord& record, View theta) {
-  Pending& pending = pending_.emplace_back(record, Tensor::empty({theta.size}), nullptr);
+  pending_.push_back({record, Tensor::empty({theta.size}), nullptr});
+  Pending& pending = pending_.back();
   std::copy(theta.begin(), theta.end(), pending.theta.span().begin());
   // Before the gradients: otherwise copies would pile up for as long as gradients keep the pool busy.
   pending.work = pool_.submit_urgent([this, &pending] {

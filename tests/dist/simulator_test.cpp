@@ -124,8 +124,10 @@ BOOST_AUTO_TEST_CASE(seeds_differ) {
   BOOST_TEST(checksum(fake::run(job).theta) != checksum(one.theta));
 }
 
-// Prints what the test below, and a build with other flags, compares:
-//   test_dist --run_test=simulator/print_final_bytes
+// The same with every compiler's flags: tests are also built for debugging and with sanitizers.
+BOOST_AUTO_TEST_CASE(final_bytes_are_golden) { BOOST_TEST(checksum_of_a_fixed_run(2) == 0xf58d0a36); }
+
+// For the test below, which starts this program again.
 BOOST_AUTO_TEST_CASE(print_final_bytes, *boost::unit_test::disabled()) {
   std::cout << fmt::format("final bytes {:08x}\n", checksum_of_a_fixed_run(2)) << std::flush;
 }
