@@ -13,14 +13,18 @@
 
 namespace tg {
 
-// A 2-D convolution's geometry, without its batch size. Pictures are [N, H, W, C], weights [K, R, S, C].
+// A 2-D convolution's geometry, without its batch size. Pictures are [N, H, W, C], weights [K, R, S, C / groups].
 struct ConvGeometry {
   int64_t stride = 1;
-  int64_t padding = 0;  // zeros on every side
+  int64_t padding = 0;   // zeros on every side
+  int64_t dilation = 1;  // from one position of the kernel to the next
+  int64_t groups = 1;    // filters [g K / groups, ...) see channels [g C / groups, ...) alone
   bool operator==(const ConvGeometry&) const = default;
   // Rows (or columns) of the output for `in` rows and a kernel of `kernel` rows; may be below 1, which the caller
   // refuses.
-  int64_t out(int64_t in, int64_t kernel) const { return (in + 2 * padding - kernel) / stride + 1; }
+  int64_t out(int64_t in, int64_t kernel) const {
+    return (in + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1;
+  }
 };
 
 struct PoolGeometry {
@@ -29,6 +33,16 @@ struct PoolGeometry {
   int64_t padding = 0;  // positions outside count for nothing
   bool operator==(const PoolGeometry&) const = default;
   int64_t out(int64_t in) const { return (in + 2 * padding - kernel) / stride + 1; }
+};
+
+struct BatchNormGeometry {
+  double epsilon = 1e-5;
+  bool relu = false;
+};
+
+struct ResponseNormGeometry {
+  int64_t size;
+  double alpha, beta, k;
 };
 
 // In max-pooling's index: relu clipped this value, no gradient goes back. Kernels have at most 15 x 15 positions.
@@ -66,6 +80,26 @@ class Backend {
   virtual void max_pool2d(const Tensor& x, const PoolGeometry& geometry, bool relu, Tensor& y, Tensor& index) = 0;
   virtual void max_pool2d_backward(const Tensor& gradient, const Tensor& index, const PoolGeometry& geometry,
                                    Tensor& dx) = 0;
+
+  // The mean of each window's positions inside the picture.
+  virtual void avg_pool2d(const Tensor& x, const PoolGeometry& geometry, Tensor& y) = 0;
+  virtual void avg_pool2d_backward(const Tensor& gradient, const PoolGeometry& geometry, Tensor& dx) = 0;
+
+  // Batch normalisation of x [..., C] by its own statistics, then max(y, 0) if relu. Gives mean and biased variance
+  // [C], and in `kept` (undefined before) what the derivative needs of relu.
+  virtual void batch_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, const BatchNormGeometry& geometry,
+                          Tensor& y, Tensor& mean, Tensor& variance, Tensor& kept) = 0;
+  virtual void batch_norm_backward(const Tensor& gradient, const Tensor& x, const Tensor& scale, const Tensor& mean,
+                                   const Tensor& variance, const Tensor& kept, const BatchNormGeometry& geometry,
+                                   Tensor& dx, Tensor& dscale, Tensor& dshift) = 0;
+  // Layer normalisation of the rows of x [..., C].
+  virtual void layer_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, double epsilon, Tensor& y) = 0;
+  virtual void layer_norm_backward(const Tensor& gradient, const Tensor& x, const Tensor& scale, double epsilon,
+                                   Tensor& dx, Tensor& dscale, Tensor& dshift) = 0;
+  // y = x (k + alpha / size * sum of squares around the channel)^-beta in the rows of x [..., C].
+  virtual void local_response_norm(const Tensor& x, const ResponseNormGeometry& geometry, Tensor& y) = 0;
+  virtual void local_response_norm_backward(const Tensor& gradient, const Tensor& x,
+                                            const ResponseNormGeometry& geometry, Tensor& dx) = 0;
 
   // x [n, classes] -> log softmax of each row, by subtracting the row's maximum first.
   virtual void log_softmax(const Tensor& x, Tensor& y) = 0;

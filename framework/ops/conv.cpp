@@ -17,9 +17,12 @@ static const Op kConv2d{
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
   detail::require_floating(kConv2d, x);
   require(x.rank() == 4, "conv2d: x must be pictures [N, H, W, C], got {}", x.shape().str());
-  require(weight.rank() == 4 && weight.dim(3) == x.dim(3),
-          "conv2d: x is {}, so weight must be [K, R, S, {}] (channels last), got {}", x.shape().str(), x.dim(3),
-          weight.shape().str());
+  const int64_t groups = options.groups;
+  require(groups >= 1 && x.dim(3) % groups == 0, "conv2d: {} channels do not divide into {} groups; x is {}", x.dim(3),
+          groups, x.shape().str());
+  require(weight.rank() == 4 && weight.dim(3) == x.dim(3) / groups && weight.dim(0) % groups == 0,
+          "conv2d: x is {}, so weight must be [K, R, S, {}] (channels last) with K a multiple of {} groups, got {}",
+          x.shape().str(), x.dim(3) / groups, groups, weight.shape().str());
   detail::require_alike(kConv2d, x, "weight", weight);
   if (bias.defined()) {
     require(bias.shape() == Shape{weight.dim(0)}, "conv2d: weight is {}, so bias must be [{}], got {}",
@@ -28,14 +31,17 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
   }
   require(x.count() > 0 && weight.count() > 0, "conv2d: x {} or weight {} has no elements", x.shape().str(),
           weight.shape().str());
-  require(1 <= options.stride && options.stride <= kMostStep && 0 <= options.padding && options.padding <= kMostStep,
-          "conv2d: stride {} and padding {}; a stride is 1 to {}, a padding 0 to {}", options.stride, options.padding,
-          kMostStep, kMostStep);
-  require(weight.dim(1) <= x.dim(1) + 2 * options.padding && weight.dim(2) <= x.dim(2) + 2 * options.padding,
-          "conv2d: a kernel of {} x {} does not fit pictures of {} x {} with padding {}; x is {}, weight {}",
-          weight.dim(1), weight.dim(2), x.dim(1), x.dim(2), options.padding, x.shape().str(), weight.shape().str());
+  require(1 <= options.stride && options.stride <= kMostStep && 0 <= options.padding && options.padding <= kMostStep &&
+              1 <= options.dilation && options.dilation <= kMostStep,
+          "conv2d: stride {}, padding {} and dilation {}; stride and dilation are 1 to {}, padding 0 to {}",
+          options.stride, options.padding, options.dilation, kMostStep, kMostStep);
+  const int64_t rows = options.dilation * (weight.dim(1) - 1) + 1, columns = options.dilation * (weight.dim(2) - 1) + 1;
+  require(
+      rows <= x.dim(1) + 2 * options.padding && columns <= x.dim(2) + 2 * options.padding,
+      "conv2d: a kernel of {} x {} does not fit pictures of {} x {} with padding {}; x is {}, weight {}, dilation {}",
+      rows, columns, x.dim(1), x.dim(2), options.padding, x.shape().str(), weight.shape().str(), options.dilation);
 
-  const ConvGeometry geometry{options.stride, options.padding};
+  const ConvGeometry geometry{options.stride, options.padding, options.dilation, options.groups};
   const Tensor pictures = x.as_contiguous(), kernel = weight.as_contiguous();
   Tensor y = detail::empty_like(
       x, {x.dim(0), geometry.out(x.dim(1), weight.dim(1)), geometry.out(x.dim(2), weight.dim(2)), weight.dim(0)});

@@ -16,4 +16,10 @@ struct Pool2dOptions {
 // down. In a tie the gradient goes to the first in row-major order.
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options = {});
 
+// The mean of each window's positions inside the picture; shapes as max_pool2d. It has no relu.
+Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options = {});
+
+// The mean of each channel over the whole picture, [N, H, W, C] -> [N, C].
+Tensor global_avg_pool2d(const Tensor& x);
+
 }  // namespace tg

@@ -179,6 +179,59 @@ BOOST_AUTO_TEST_CASE(pools) {
           }
 }
 
+BOOST_AUTO_TEST_CASE(convolutions_with_dilation_and_groups) {
+  for (const int64_t dilation : {1, 2, 3})
+    for (const int64_t groups : {1, 2, 16})
+      for (const int64_t stride : {1, 2})
+        for (const int64_t padding : {0, 2}) {
+          const ConvGeometry g{stride, padding, dilation, groups};
+          const Shape in{2, 11, 10, 16}, weights{32, 3, 2, 16 / groups}, out{2, g.out(11, 3), g.out(10, 2), 32};
+          const Tensor x = random_tensor("x", in), w = random_tensor("w", weights), b = random_tensor("b", {32});
+          const Tensor gradient = random_tensor("g", out);
+          const std::string sizes = numbers({dilation, groups, stride, padding});
+          compare("conv2d " + sizes, {out}, 96 / groups,
+                  [&](Backend& on, std::vector<Tensor>& y) { on.conv2d(x, w, b, g, true, y[0]); });
+          compare("conv2d backward data " + sizes, {in}, 192 / groups,
+                  [&](Backend& on, std::vector<Tensor>& y) { on.conv2d_backward_data(gradient, w, g, y[0]); });
+          compare("conv2d backward weights " + sizes, {weights, {32}}, out.count() / 32,
+                  [&](Backend& on, std::vector<Tensor>& y) { on.conv2d_backward_weights(x, gradient, g, y[0], y[1]); });
+        }
+}
+
+BOOST_AUTO_TEST_CASE(averaging_pools) {
+  for (const int64_t kernel : {1, 2, 3, 8})
+    for (const int64_t stride : {1, 2, 3})
+      for (const int64_t padding : {0, 1})
+        for (const int64_t channels : {1, 3, 32}) {
+          if (padding >= kernel) continue;
+          const PoolGeometry g{kernel, stride, padding};
+          const Shape in{2, 9, 8, channels}, out{2, g.out(9), g.out(8), channels};
+          const Tensor x = random_tensor("x", in), gradient = random_tensor("g", out);
+          compare("avg_pool2d " + numbers({kernel, stride, padding, channels}), {out, in}, kernel * kernel,
+                  [&](Backend& on, std::vector<Tensor>& y) {
+                    on.avg_pool2d(x, g, y[0]);
+                    on.avg_pool2d_backward(gradient, g, y[1]);
+                  });
+        }
+}
+
+BOOST_AUTO_TEST_CASE(batch_normalisation) {
+  for (const Shape& in : {Shape{2, 1}, Shape{33, 5}, Shape{4, 7, 5, 16}, Shape{1, 3, 2, 20}, Shape{6, 2, 3, 64}})
+    for (const bool relu : {false, true}) {
+      const int64_t channels = in[in.rank() - 1];
+      const Tensor x = random_tensor("x", in), gradient = random_tensor("g", in);
+      const Tensor scale = random_tensor("scale", {channels}), shift = random_tensor("shift", {channels});
+      const BatchNormGeometry g{1e-3, relu};
+      const Shape c{channels};
+      compare("batch_norm " + in.str() + (relu ? " relu" : ""), {in, c, c, in, c, c}, in.count() / channels,
+              [&](Backend& on, std::vector<Tensor>& y) {
+                Tensor kept;
+                on.batch_norm(x, scale, shift, g, y[0], y[1], y[2], kept);
+                on.batch_norm_backward(gradient, x, scale, y[1], y[2], kept, g, y[3], y[4], y[5]);
+              });
+    }
+}
+
 BOOST_AUTO_TEST_CASE(nan_wins_in_maxima) {
   Tensor x = Tensor::from<float>({1, NAN, 3, NAN, 7, 9}, {1, 6, 1, 1});
   for (Backend* on : {&plain_backend(), &cpu_backend()}) {

@@ -208,6 +208,12 @@ void add_pictures(std::vector<OpCase>& cases) {
   conv("kernel as large as the picture", {{2, 3, 4, 2}, {2, 3, 4, 2}, {}, true});
   conv("tall kernel", {{1, 5, 3, 2}, {2, 3, 1, 2}, {.stride = 2, .padding = 1}, true});
   conv("stride past the kernel", {{1, 7, 7, 1}, {1, 2, 2, 1}, {.stride = 4}, true});
+  conv("dilation 2", {{2, 6, 5, 2}, {3, 3, 2, 2}, {.stride = 1, .padding = 1, .dilation = 2}, true});
+  conv("dilation 3, stride 2", {{1, 9, 8, 1}, {2, 3, 3, 1}, {.stride = 2, .padding = 2, .dilation = 3}, true});
+  conv("2 groups", {{2, 5, 4, 4}, {6, 3, 3, 2}, {.padding = 1, .groups = 2}, true});
+  conv("2 groups, stride 2, relu",
+       {{2, 5, 6, 4}, {2, 3, 3, 2}, {.stride = 2, .padding = 1, .groups = 2, .relu = true}, true});
+  conv("a group per channel", {{2, 4, 5, 3}, {3, 3, 3, 1}, {.stride = 2, .padding = 1, .groups = 3}, false});
   conv("one pixel", {{3, 1, 1, 2}, {2, 1, 1, 2}, {}, true});
   cases.push_back({"conv2d/of a view", {{{2, 3, 5, 4}}, {{2, 2, 2, 3}}}, [](const Inputs& x) {
                      return conv2d(transpose(x[0], {0, 2, 3, 1}), x[1], Tensor());
@@ -257,6 +263,7 @@ const std::vector<OpCase>& op_cases() {
     add_products(cases);
     add_shapes(cases);
     add_pictures(cases);
+    add_norms(cases);
     add_losses(cases);
     return cases;
   }();

@@ -39,12 +39,26 @@ def channels_last(x):
     return x.permute(0, 2, 3, 1)
 
 
-def conv2d(x, weight, bias=None, stride=1, padding=0):
-    return channels_last(F.conv2d(channels_first(x), channels_first(weight), bias, stride, padding))
+def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    return channels_last(F.conv2d(channels_first(x), channels_first(weight), bias, stride, padding, dilation, groups))
 
 
 def max_pool2d(x, kernel=2, stride=2, padding=0):
     return channels_last(F.max_pool2d(channels_first(x), kernel, stride, padding))
+
+
+def avg_pool2d(x, kernel=2, stride=2, padding=0):
+    return channels_last(F.avg_pool2d(channels_first(x), kernel, stride, padding, count_include_pad=False))
+
+
+def batch_norm(x, scale, shift, epsilon=1e-5):
+    x = channels_first(x) if x.ndim == 4 else x
+    y = F.batch_norm(x, None, None, scale, shift, True, 0.1, epsilon)
+    return channels_last(y) if x.ndim == 4 else y
+
+
+def local_response_norm(x, size):
+    return channels_last(F.local_response_norm(channels_first(x), size, alpha=0.5, beta=0.75, k=1.5))
 
 
 def cross_entropy(x):
@@ -103,6 +117,21 @@ CASES = [
     ('max_pool2d/kernel 2 stride 2 padding 0', [((2, 5, 4, 3),)], max_pool2d),
     ('max_pool2d/kernel 3 stride 2 padding 1', [((2, 5, 4, 3),)], lambda x: max_pool2d(x, 3, 2, 1)),
     ('max_pool2d/relu', [((2, 4, 4, 3), -1.5, 0.75)], lambda x: torch.relu(max_pool2d(x))),
+    ('conv2d/dilation 2', [((2, 6, 5, 2),), ((3, 3, 2, 2),), ((3,),)], lambda x, w, b: conv2d(x, w, b, 1, 1, 2)),
+    ('conv2d/dilation 3, stride 2', [((1, 9, 8, 1),), ((2, 3, 3, 1),), ((2,),)],
+     lambda x, w, b: conv2d(x, w, b, 2, 2, 3)),
+    ('conv2d/2 groups', [((2, 5, 4, 4),), ((6, 3, 3, 2),), ((6,),)], lambda x, w, b: conv2d(x, w, b, 1, 1, 1, 2)),
+    ('conv2d/a group per channel', [((2, 4, 5, 3),), ((3, 3, 3, 1),)],
+     lambda x, w: conv2d(x, w, None, 2, 1, 1, 3)),
+    ('avg_pool2d/kernel 3 stride 2 padding 1', [((2, 5, 4, 3),)], lambda x: avg_pool2d(x, 3, 2, 1)),
+    ('avg_pool2d/kernel 2 stride 2 padding 0', [((2, 5, 4, 3),)], avg_pool2d),
+    ('batch_norm/[4, 3]', [((4, 3),), ((3,), 0.5, 1.5), ((3,),)], batch_norm),
+    ('batch_norm/[2, 3, 2, 4], relu', [((2, 3, 2, 4),), ((4,), 0.5, 1.5), ((4,),)],
+     lambda x, s, b: torch.relu(batch_norm(x, s, b))),
+    ('batch_norm/large epsilon', [((4, 3),), ((3,),), ((3,),)], lambda x, s, b: batch_norm(x, s, b, 0.5)),
+    ('layer_norm/[2, 3, 5]', [((2, 3, 5),), ((5,),), ((5,),)], lambda x, s, b: F.layer_norm(x, (5,), s, b, 1e-3)),
+    ('local_response_norm/size 5', [((2, 2, 2, 7),)], lambda x: local_response_norm(x, 5)),
+    ('local_response_norm/size 2', [((2, 2, 2, 7),)], lambda x: local_response_norm(x, 2)),
     ('log_softmax/[4, 5]', [((4, 5),)], lambda x: F.log_softmax(x, 1)),
     ('cross_entropy/[4, 5]', [((4, 5),)], cross_entropy),
 ]

@@ -14,39 +14,54 @@ using onednn::Tag;
 
 // A convolution's sizes: what a primitive is built for.
 struct Problem {
-  int64_t n, h, w, c, k, r, s, oh, ow, stride, padding;
+  int64_t n, h, w, c, k, r, s, oh, ow, stride, padding, dilation, groups;
   bool bias, relu;
 
-  std::array<int64_t, 13> key() const { return {n, h, w, c, k, r, s, oh, ow, stride, padding, bias, relu}; }
+  std::array<int64_t, 15> key() const {
+    return {n, h, w, c, k, r, s, oh, ow, stride, padding, dilation, groups, bias, relu};
+  }
   memory::desc source() const { return {{n, c, h, w}, kFloat, Tag::nhwc}; }
   memory::desc result() const { return {{n, k, oh, ow}, kFloat, Tag::nhwc}; }
-  memory::desc weights(Tag tag) const { return {{k, c, r, s}, kFloat, tag}; }
+  // Ours are [K, R, S, C / groups]; with groups oneDNN counts the groups as a dimension of its own.
+  memory::desc weights() const {
+    return groups == 1 ? memory::desc({k, c, r, s}, kFloat, Tag::ohwi) : memory::desc(grouped(), kFloat, Tag::gohwi);
+  }
+  memory::desc any_weights() const {
+    return groups == 1 ? memory::desc({k, c, r, s}, kFloat, Tag::any) : memory::desc(grouped(), kFloat, Tag::any);
+  }
+  memory::dims grouped() const { return {groups, k / groups, c / groups, r, s}; }
   memory::desc bias_desc() const { return {{k}, kFloat, Tag::a}; }
   memory::dims strides() const { return {stride, stride}; }
+  memory::dims dilates() const { return {dilation - 1, dilation - 1}; }
   memory::dims pads() const { return {padding, padding}; }
   // At the far side oneDNN wants the padding that makes the sizes agree when the stride does not divide.
-  memory::dims far_pads() const { return {(oh - 1) * stride + r - h - padding, (ow - 1) * stride + s - w - padding}; }
+  memory::dims far_pads() const {
+    return {(oh - 1) * stride + dilation * (r - 1) + 1 - h - padding,
+            (ow - 1) * stride + dilation * (s - 1) + 1 - w - padding};
+  }
 };
 
 Problem problem_of(const Shape& x, const Shape& weight, const Shape& y, const ConvGeometry& g, bool bias, bool relu) {
-  return {x[0], x[1], x[2], x[3], weight[0], weight[1], weight[2], y[1], y[2], g.stride, g.padding, bias, relu};
+  return {x[0], x[1],     x[2],      x[3],       weight[0], weight[1], weight[2], y[1],
+          y[2], g.stride, g.padding, g.dilation, g.groups,  bias,      relu};
 }
 
 constexpr auto kAlgorithm = dnnl::algorithm::convolution_auto;
 
 dnnl::convolution_forward::primitive_desc forward_desc(const Problem& p) {
   const auto kind = dnnl::prop_kind::forward_training;
-  const auto any = p.weights(Tag::any);
+  const auto any = p.any_weights();
   dnnl::primitive_attr attributes;
   if (p.relu) {
     dnnl::post_ops after;
     after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
     attributes.set_post_ops(after);
   }
-  const auto desc = p.bias ? dnnl::convolution_forward::desc(kind, kAlgorithm, p.source(), any, p.bias_desc(),
-                                                             p.result(), p.strides(), p.pads(), p.far_pads())
-                           : dnnl::convolution_forward::desc(kind, kAlgorithm, p.source(), any, p.result(), p.strides(),
-                                                             p.pads(), p.far_pads());
+  const auto desc = p.bias
+                        ? dnnl::convolution_forward::desc(kind, kAlgorithm, p.source(), any, p.bias_desc(), p.result(),
+                                                          p.strides(), p.dilates(), p.pads(), p.far_pads())
+                        : dnnl::convolution_forward::desc(kind, kAlgorithm, p.source(), any, p.result(), p.strides(),
+                                                          p.dilates(), p.pads(), p.far_pads());
   return {desc, attributes, onednn::engine()};
 }
 
@@ -57,7 +72,7 @@ struct WeightForm {
   bool same;
 
   WeightForm(const Problem& p, const memory::desc& wanted, bool to_ours)
-      : ours(onednn::unbound(p.weights(Tag::ohwi))),
+      : ours(onednn::unbound(p.weights())),
         theirs(onednn::unbound(wanted)),
         reorder(to_ours ? dnnl::reorder(theirs, ours) : dnnl::reorder(ours, theirs)),
         same(ours.get_desc() == wanted) {}
@@ -94,7 +109,7 @@ struct ForwardPlan {
 struct BackwardDataPlan {
   explicit BackwardDataPlan(const Problem& p)
       : BackwardDataPlan(
-            p, {{kAlgorithm, p.source(), p.weights(Tag::any), p.result(), p.strides(), p.pads(), p.far_pads()},
+            p, {{kAlgorithm, p.source(), p.any_weights(), p.result(), p.strides(), p.dilates(), p.pads(), p.far_pads()},
                 onednn::engine(),
                 forward_desc(p)}) {}
   BackwardDataPlan(const Problem& p, const dnnl::convolution_backward_data::primitive_desc& desc)
@@ -109,11 +124,12 @@ struct BackwardDataPlan {
 };
 
 dnnl::convolution_backward_weights::primitive_desc backward_weights_desc(const Problem& p) {
-  const auto any = p.weights(Tag::any);
-  const auto desc = p.bias ? dnnl::convolution_backward_weights::desc(kAlgorithm, p.source(), any, p.bias_desc(),
-                                                                      p.result(), p.strides(), p.pads(), p.far_pads())
-                           : dnnl::convolution_backward_weights::desc(kAlgorithm, p.source(), any, p.result(),
-                                                                      p.strides(), p.pads(), p.far_pads());
+  const auto any = p.any_weights();
+  const auto desc =
+      p.bias ? dnnl::convolution_backward_weights::desc(kAlgorithm, p.source(), any, p.bias_desc(), p.result(),
+                                                        p.strides(), p.dilates(), p.pads(), p.far_pads())
+             : dnnl::convolution_backward_weights::desc(kAlgorithm, p.source(), any, p.result(), p.strides(),
+                                                        p.dilates(), p.pads(), p.far_pads());
   return {desc, onednn::engine(), forward_desc(p)};
 }
 

@@ -20,6 +20,13 @@ class CpuBackend final : public PlainBackend {
   void max_pool2d(const Tensor& x, const PoolGeometry& geometry, bool relu, Tensor& y, Tensor& index) override;
   void max_pool2d_backward(const Tensor& gradient, const Tensor& index, const PoolGeometry& geometry,
                            Tensor& dx) override;
+  void avg_pool2d(const Tensor& x, const PoolGeometry& geometry, Tensor& y) override;
+  void avg_pool2d_backward(const Tensor& gradient, const PoolGeometry& geometry, Tensor& dx) override;
+  void batch_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, const BatchNormGeometry& geometry,
+                  Tensor& y, Tensor& mean, Tensor& variance, Tensor& kept) override;
+  void batch_norm_backward(const Tensor& gradient, const Tensor& x, const Tensor& scale, const Tensor& mean,
+                           const Tensor& variance, const Tensor& kept, const BatchNormGeometry& geometry, Tensor& dx,
+                           Tensor& dscale, Tensor& dshift) override;
   void relu_backward(const Tensor& gradient, const Tensor& y, Tensor& g) override;
 };
 

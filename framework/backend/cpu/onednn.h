@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include <array>
+#include <bit>
 #include <map>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>

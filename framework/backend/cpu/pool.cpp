@@ -1,4 +1,4 @@
-// Max-pooling over channels-last pictures: the channels of one position lie side by side, so the loops over them are
+// Pooling of channels-last pictures: the channels of one position lie side by side, so the loops over them are
 // vectors.
 
 #include <algorithm>
@@ -108,6 +108,50 @@ void CpuBackend::max_pool2d_backward(const Tensor& gradient, const Tensor& index
 #pragma omp simd
                 for (int64_t k = 0; k < c; ++k) d[k] = best_at[k] == position ? grad[k] : 0.0f;
               }
+            }
+        }
+  });
+}
+
+void CpuBackend::avg_pool2d(const Tensor& x, const PoolGeometry& g, Tensor& y) {
+  const int64_t h = x.dim(1), w = x.dim(2), c = x.dim(3), oh = y.dim(1), ow = y.dim(2);
+  const float* in = x.data<float>();
+  float* out = y.data<float>();
+  detail::split_range(y.count(), ow * c, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin / (ow * c); row < end / (ow * c); ++row)
+      for (int64_t ocolumn = 0; ocolumn < ow; ++ocolumn) {
+        const Window at = window_at(g, h, w, row % oh, ocolumn);
+        const float share = 1.0f / static_cast<float>((at.row1 - at.row0) * (at.column1 - at.column0));
+        float* __restrict to = out + (row * ow + ocolumn) * c;
+        std::fill(to, to + c, 0.0f);
+        for (int64_t i = at.row0; i < at.row1; ++i)
+          for (int64_t j = at.column0; j < at.column1; ++j) {
+            const float* __restrict v = in + ((row / oh * h + i) * w + j) * c;
+#pragma omp simd
+            for (int64_t k = 0; k < c; ++k) to[k] += share * v[k];
+          }
+      }
+  });
+}
+
+void CpuBackend::avg_pool2d_backward(const Tensor& gradient, const PoolGeometry& g, Tensor& dx) {
+  const int64_t h = dx.dim(1), w = dx.dim(2), c = dx.dim(3), oh = gradient.dim(1), ow = gradient.dim(2);
+  const float* from = gradient.data<float>();
+  float* out = dx.data<float>();
+  const int64_t picture = h * w * c;
+  detail::split_range(dx.count(), std::max<int64_t>(picture, 1), [&](int64_t begin, int64_t end) {
+    std::fill(out + begin, out + end, 0.0f);
+    for (int64_t n = begin / picture; n < end / picture; ++n)
+      for (int64_t orow = 0; orow < oh; ++orow)
+        for (int64_t ocolumn = 0; ocolumn < ow; ++ocolumn) {
+          const Window at = window_at(g, h, w, orow, ocolumn);
+          const float share = 1.0f / static_cast<float>((at.row1 - at.row0) * (at.column1 - at.column0));
+          const float* __restrict grad = from + ((n * oh + orow) * ow + ocolumn) * c;
+          for (int64_t i = at.row0; i < at.row1; ++i)
+            for (int64_t j = at.column0; j < at.column1; ++j) {
+              float* __restrict d = out + ((n * h + i) * w + j) * c;
+#pragma omp simd
+              for (int64_t k = 0; k < c; ++k) d[k] += share * grad[k];
             }
         }
   });

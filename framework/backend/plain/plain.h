@@ -26,6 +26,20 @@ class PlainBackend : public Backend {
   void max_pool2d_backward(const Tensor& gradient, const Tensor& index, const PoolGeometry& geometry,
                            Tensor& dx) override;
 
+  void avg_pool2d(const Tensor& x, const PoolGeometry& geometry, Tensor& y) override;
+  void avg_pool2d_backward(const Tensor& gradient, const PoolGeometry& geometry, Tensor& dx) override;
+  void batch_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, const BatchNormGeometry& geometry,
+                  Tensor& y, Tensor& mean, Tensor& variance, Tensor& kept) override;
+  void batch_norm_backward(const Tensor& gradient, const Tensor& x, const Tensor& scale, const Tensor& mean,
+                           const Tensor& variance, const Tensor& kept, const BatchNormGeometry& geometry, Tensor& dx,
+                           Tensor& dscale, Tensor& dshift) override;
+  void layer_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, double epsilon, Tensor& y) override;
+  void layer_norm_backward(const Tensor& gradient, const Tensor& x, const Tensor& scale, double epsilon, Tensor& dx,
+                           Tensor& dscale, Tensor& dshift) override;
+  void local_response_norm(const Tensor& x, const ResponseNormGeometry& geometry, Tensor& y) override;
+  void local_response_norm_backward(const Tensor& gradient, const Tensor& x, const ResponseNormGeometry& geometry,
+                                    Tensor& dx) override;
+
   void log_softmax(const Tensor& x, Tensor& y) override;
   void log_softmax_backward(const Tensor& gradient, const Tensor& y, Tensor& dx) override;
   void cross_entropy(const Tensor& logits, const Tensor& labels, Tensor& loss, Tensor& log_probabilities) override;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "framework/backend/plain/plain.h"
@@ -62,6 +63,55 @@ void PlainBackend::max_pool2d_backward(const Tensor& gradient, const Tensor& ind
         }
       }
     }
+  });
+}
+
+namespace {
+
+// Calls body(x, y, positions) for every window and every pixel of it that lies inside the picture: x and y are the
+// offsets of the pixel's and the output's channels, `positions` says how many pixels the window has inside.
+template <class Body>
+void each_pixel(const Shape& x, const Shape& y, const PoolGeometry& geometry, const Body& body) {
+  for (int64_t n = 0; n < y[0]; ++n) {
+    for (int64_t i = 0; i < y[1]; ++i) {
+      for (int64_t j = 0; j < y[2]; ++j) {
+        const int64_t top = i * geometry.stride - geometry.padding, left = j * geometry.stride - geometry.padding;
+        const int64_t row0 = std::max<int64_t>(top, 0), row1 = std::min(top + geometry.kernel, x[1]);
+        const int64_t column0 = std::max<int64_t>(left, 0), column1 = std::min(left + geometry.kernel, x[2]);
+        const int64_t positions = (row1 - row0) * (column1 - column0);
+        for (int64_t row = row0; row < row1; ++row)
+          for (int64_t column = column0; column < column1; ++column)
+            body(((n * x[1] + row) * x[2] + column) * x[3], ((n * y[1] + i) * y[2] + j) * y[3], positions);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void PlainBackend::avg_pool2d(const Tensor& x, const PoolGeometry& geometry, Tensor& y) {
+  y.fill(0);
+  visit_floating(x.dtype(), "avg_pool2d", [&](auto zero) {
+    using T = decltype(zero);
+    const T* px = x.data<T>();
+    T* py = y.data<T>();
+    each_pixel(x.shape(), y.shape(), geometry, [&](int64_t at_x, int64_t at_y, int64_t positions) {
+      const T share = T{1} / static_cast<T>(positions);
+      for (int64_t c = 0; c < x.dim(3); ++c) py[at_y + c] += share * px[at_x + c];
+    });
+  });
+}
+
+void PlainBackend::avg_pool2d_backward(const Tensor& gradient, const PoolGeometry& geometry, Tensor& dx) {
+  dx.fill(0);
+  visit_floating(dx.dtype(), "avg_pool2d", [&](auto zero) {
+    using T = decltype(zero);
+    const T* pg = gradient.data<T>();
+    T* pd = dx.data<T>();
+    each_pixel(dx.shape(), gradient.shape(), geometry, [&](int64_t at_x, int64_t at_y, int64_t positions) {
+      const T share = T{1} / static_cast<T>(positions);
+      for (int64_t c = 0; c < dx.dim(3); ++c) pd[at_x + c] += share * pg[at_y + c];
+    });
   });
 }
 

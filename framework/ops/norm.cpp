@@ -1,0 +1,115 @@
+#include "framework/ops/norm.h"
+
+#include <cmath>
+
+#include "framework/backend/backend.h"
+#include "framework/ops/elementwise.h"
+#include "framework/ops/internal.h"
+
+namespace tg {
+namespace {
+
+// Checks x [..., C] and vectors [C]; returns the number of rows.
+int64_t check_channels(const Op& op, const Tensor& x,
+                       std::initializer_list<std::pair<const char*, const Tensor*>> vectors) {
+  detail::require_floating(op, x);
+  require(x.rank() >= 2, "{}: x must be [..., C], got {}", op.name(), x.shape().str());
+  const int64_t channels = x.dim(-1);
+  for (const auto& [name, v] : vectors) {
+    require(v->shape() == Shape{channels}, "{}: x is {}, so {} must be [{}], got {}", op.name(), x.shape().str(), name,
+            channels, v->shape().str());
+    detail::require_alike(op, x, name, *v);
+  }
+  return channels == 0 ? 0 : x.count() / channels;
+}
+
+}  // namespace
+
+// xhat = (x - mean) / sqrt(variance + epsilon), y = scale xhat + shift, and max(y, 0) if relu
+static const Op kBatchNorm{"batch_norm",
+                           "g is 0 where y = 0 if relu; dshift = sum of g, dscale = sum of g xhat, "
+                           "dx = scale / sqrt(variance + epsilon) (g - dshift / rows - xhat dscale / rows)"};
+Tensor batch_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, const BatchNormOptions& options,
+                  BatchStatistics* statistics) {
+  const int64_t rows = check_channels(kBatchNorm, x, {{"scale", &scale}, {"shift", &shift}});
+  require(
+      rows >= 2,
+      "batch_norm: x {} has {} value a channel; its variance says nothing. Train with a larger batch, or evaluate with "
+      "batch_norm_fixed()",
+      x.shape().str(), rows);
+  const BatchNormGeometry geometry{options.epsilon, options.relu};
+  const Tensor input = x.as_contiguous(), s = scale.as_contiguous();
+  Tensor y = detail::empty_like(x), mean = detail::empty_like(scale), variance = detail::empty_like(scale), kept;
+  backend_for(x).batch_norm(input, s, shift.as_contiguous(), geometry, y, mean, variance, kept);
+  if (statistics != nullptr) *statistics = {mean, variance, rows};
+  record(
+      y, kBatchNorm, {x, scale, shift},
+      [geometry, saved_x = Saved(input), saved_scale = Saved(s), mean, variance, kept](Tensor g, GradientSink& sink) {
+        Tensor dx = sink.wants(0) ? sink.place(0) : detail::empty_like(g);
+        Tensor dscale = sink.wants(1) ? sink.place(1) : detail::empty_like(mean);
+        Tensor dshift = sink.wants(2) ? sink.place(2) : detail::empty_like(mean);
+        backend_for(g).batch_norm_backward(g, saved_x.get(kBatchNorm.name()), saved_scale.get(kBatchNorm.name()), mean,
+                                           variance, kept, geometry, dx, dscale, dshift);
+        sink.add(0, dx);
+        sink.add(1, dscale);
+        sink.add(2, dshift);
+      });
+  return y;
+}
+
+Tensor batch_norm_fixed(const Tensor& x, const Tensor& scale, const Tensor& shift, const Tensor& mean,
+                        const Tensor& variance, const BatchNormOptions& options) {
+  check_channels(kBatchNorm, x, {{"scale", &scale}, {"shift", &shift}, {"mean", &mean}, {"variance", &variance}});
+  const Tensor factor = divide(scale, sqrt(add(variance.detach(), options.epsilon)));
+  const Tensor y = add(multiply(subtract(x, mean.detach()), factor), shift);
+  return options.relu ? relu(y) : y;
+}
+
+// xhat = (x - mean) / sqrt(variance + epsilon) of each row, y = scale xhat + shift
+static const Op kLayerNorm{
+    "layer_norm",
+    "dshift = sum of g, dscale = sum of g xhat; with h = g scale, "
+    "dx = (h - mean of h - xhat mean of (h xhat)) / sqrt(variance + epsilon), means over the row"};
+Tensor layer_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, double epsilon) {
+  check_channels(kLayerNorm, x, {{"scale", &scale}, {"shift", &shift}});
+  require(x.dim(-1) >= 2, "layer_norm: rows of {} value; x is {}", x.dim(-1), x.shape().str());
+  const Tensor input = x.as_contiguous(), s = scale.as_contiguous();
+  Tensor y = detail::empty_like(x);
+  backend_for(x).layer_norm(input, s, shift.as_contiguous(), epsilon, y);
+  record(y, kLayerNorm, {x, scale, shift},
+         [epsilon, saved_x = Saved(input), saved_scale = Saved(s)](Tensor g, GradientSink& sink) {
+           const Tensor in = saved_x.get(kLayerNorm.name()), factor = saved_scale.get(kLayerNorm.name());
+           Tensor dx = sink.wants(0) ? sink.place(0) : detail::empty_like(g);
+           Tensor dscale = sink.wants(1) ? sink.place(1) : detail::empty_like(factor);
+           Tensor dshift = sink.wants(2) ? sink.place(2) : detail::empty_like(factor);
+           backend_for(g).layer_norm_backward(g, in, factor, epsilon, dx, dscale, dshift);
+           sink.add(0, dx);
+           sink.add(1, dscale);
+           sink.add(2, dshift);
+         });
+  return y;
+}
+
+// n_c = k + alpha / size * sum of x_j^2 around c, y = x n^-beta
+static const Op kLocalResponseNorm{
+    "local_response_norm",
+    "dx_c = g_c n_c^-beta - 2 alpha beta / size x_c sum of g_j y_j / n_j over the j whose window has c"};
+Tensor local_response_norm(const Tensor& x, const LocalResponseNormOptions& options) {
+  detail::require_floating(kLocalResponseNorm, x);
+  require(x.rank() >= 2, "local_response_norm: x must be [..., C], got {}", x.shape().str());
+  require(options.size >= 1 && options.size <= 1024 && options.k > 0 && options.alpha >= 0,
+          "local_response_norm: size {}, k {}, alpha {}; size is 1 to 1024, k positive, alpha not negative",
+          options.size, options.k, options.alpha);
+  const ResponseNormGeometry geometry{options.size, options.alpha, options.beta, options.k};
+  const Tensor input = x.as_contiguous();
+  Tensor y = detail::empty_like(x);
+  backend_for(x).local_response_norm(input, geometry, y);
+  record(y, kLocalResponseNorm, {x}, [geometry, saved_x = Saved(input)](Tensor g, GradientSink& sink) {
+    Tensor dx = sink.place(0);
+    backend_for(g).local_response_norm_backward(g, saved_x.get(kLocalResponseNorm.name()), geometry, dx);
+    sink.add(0, dx);
+  });
+  return y;
+}
+
+}  // namespace tg
