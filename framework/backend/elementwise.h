@@ -12,6 +12,9 @@
 namespace tg {
 namespace detail {
 
+// The broadcast shape of operands of one dtype and device, on the host; throws Error naming `what` if they are not.
+Shape map_shape(const char* what, std::initializer_list<const Tensor*> operands);
+
 template <class F, class Out, class... In>
 void map_dense(F f, int64_t begin, int64_t end, Out* __restrict out, const In* __restrict... in) {
 #pragma omp simd
@@ -54,15 +57,7 @@ template <class T, class F, class... Operand>
 Tensor map(const char* what, const F& f, const Tensor& first, const Operand&... rest) {
   static_assert(std::is_trivially_copyable_v<F>, "a formula travels to a GPU by its bytes");
   using Out = std::decay_t<decltype(f(std::declval<T>(), (static_cast<void>(rest), std::declval<T>())...))>;
-  Shape shape = first.shape();
-  ((shape = broadcast(shape, rest.shape(), what)), ...);
-  (require(rest.device() == first.device(), "{}: one tensor is on {}, one on {}", what, name_of(first.device()),
-           name_of(rest.device())),
-   ...);
-  (require(rest.dtype() == first.dtype(), "{}: one tensor holds {}, one {}; convert one with to()", what,
-           name_of(first.dtype()), name_of(rest.dtype())),
-   ...);
-  require(first.device().on_host(), "{}: no kernel of this formula for {}", what, name_of(first.device()));
+  const Shape shape = detail::map_shape(what, {&first, &rest...});
   Tensor out = Tensor::empty(shape, dtype_of<Out>, first.device());
   if (out.count() == 0) return out;
   constexpr size_t kOperands = 1 + sizeof...(rest);

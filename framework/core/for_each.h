@@ -5,8 +5,6 @@
 // writes, a value where it reads. On the CPU the loop is vectorised and split by range; a GPU kernel takes the same
 // struct.
 
-#include <omp.h>
-
 #include <algorithm>
 #include <type_traits>
 
@@ -37,20 +35,20 @@ inline void check_spans(const char* what, int64_t size, Device device, int64_t f
   require(device == first_device, "{}: vectors on {} and {}", what, name_of(first_device), name_of(device));
 }
 
+// A call of body(begin, end) that any thread may make. Not a template of the body all the way down: the parallel loop
+// is compiled once.
+struct RangeBody {
+  const void* body;
+  void (*call)(const void* body, int64_t begin, int64_t end);
+};
+void split_range(int64_t n, int64_t unit, RangeBody body);
+
 // Splits [0, n) among this thread's OpenMP threads at multiples of `unit` elements and calls body(begin, end).
 template <class Body>
 void split_range(int64_t n, int64_t unit, const Body& body) {
-  const int64_t parts = std::min<int64_t>(omp_get_max_threads(), n / kParallelGrain);
-  if (parts <= 1 || omp_in_parallel()) {
-    body(int64_t{0}, n);
-    return;
-  }
-  const int64_t step = ((n + parts - 1) / parts + unit - 1) / unit * unit;
-#pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static, 1)
-  for (int64_t part = 0; part < parts; ++part) {
-    const int64_t begin = std::min(n, part * step), end = std::min(n, begin + step);
-    if (begin < end) body(begin, end);
-  }
+  split_range(n, unit, RangeBody{&body, [](const void* b, int64_t begin, int64_t end) {
+                                   (*static_cast<const Body*>(b))(begin, end);
+                                 }});
 }
 
 }  // namespace detail

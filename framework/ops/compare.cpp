@@ -60,9 +60,9 @@ Tensor compare(const char* what, const Tensor& a, double b) {
 
 Tensor equal(const Tensor& a, const Tensor& b) { return compare<Equal>("equal", a, b); }
 Tensor less(const Tensor& a, const Tensor& b) { return compare<Less>("less", a, b); }
-Tensor greater(const Tensor& a, const Tensor& b) { return compare<Greater>("greater", a, b); }
+Tensor greater(const Tensor& a, const Tensor& b) { return compare<Less>("greater", b, a); }
 Tensor less_equal(const Tensor& a, const Tensor& b) { return compare<LessEqual>("less_equal", a, b); }
-Tensor greater_equal(const Tensor& a, const Tensor& b) { return compare<GreaterEqual>("greater_equal", a, b); }
+Tensor greater_equal(const Tensor& a, const Tensor& b) { return compare<LessEqual>("greater_equal", b, a); }
 
 Tensor equal(const Tensor& a, double b) { return compare<Equal>("equal", a, b); }
 Tensor less(const Tensor& a, double b) { return compare<Less>("less", a, b); }
