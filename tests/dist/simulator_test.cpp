@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "optim/asgd.h"
+#include "optim/registry.h"
 #include "optim/ssgd.h"
 #include "tests/dist/fake.h"
 
@@ -145,7 +146,7 @@ BOOST_AUTO_TEST_CASE(a_second_process_gives_the_same_bytes) {
                                                                 << text);
 }
 
-// papers.md 2.3: every gradient is 1, workers take turns, so at each arrival theta is N - 1 steps further.
+// Every gradient is 1 and workers take turns, so at each arrival theta is N - 1 steps further.
 BOOST_AUTO_TEST_CASE(gap_of_asgd_in_turns_is_n_minus_one_steps) {
   const fake::ConstantTask task;
   const Asgd rule = make_asgd();
@@ -159,6 +160,19 @@ BOOST_AUTO_TEST_CASE(gap_of_asgd_in_turns_is_n_minus_one_steps) {
   const Summary summary = summarise(history);
   BOOST_TEST(summary.max_lag == 7);
   BOOST_TEST(summary.bytes_up == 80 * 12);
+}
+
+// The fixed points of papers.md 2.3 in units of the rate, for the gap of theta as it is: N = 8, momentum 0.9.
+BOOST_AUTO_TEST_CASE(gaps_in_turns_are_the_closed_forms_of_the_papers) {
+  const fake::ConstantTask task;
+  const std::pair<const char*, double> expected[] = {
+      {"asgd", 7}, {"multi-asgd:momentum=0.9", 70}, {"dana-zero:momentum=0.9", 2}};
+  for (const auto& [spec, steps] : expected) {
+    const auto rule = make_rule(Spec::parse(spec, rule_infos(), "rule"));
+    const History history = fake::run(fake::job(task, *rule, 8, 2000), {.clock = {.variation = 0}, .pool_threads = 2});
+    BOOST_TEST(history.updates.back().lag == 7);
+    BOOST_TEST(std::abs(history.updates.back().gap / 0.1 - steps) < 0.005, spec << ": " << history.updates.back().gap);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(synchronous_workers_are_never_late) {
