@@ -6,6 +6,7 @@
 #include <bit>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 #include "dist/history/little_endian.h"
 
@@ -149,14 +150,14 @@ void EventLogWriter::flush() {
 
 void EventLogWriter::end_block() {
   if (records_.empty()) return;
-  const int64_t count = std::ssize(records_) / kRecordBytes;
+  std::string records = std::exchange(records_, {});  // a block that the disk refused is not tried again
+  const int64_t count = std::ssize(records) / kRecordBytes;
   std::string block;
   append_little_endian(block, static_cast<uint32_t>(count));
   append_little_endian(block, static_cast<uint64_t>(events_));
   append_checksum(block);
-  append_checksum(records_);
-  file_.append(block + records_);  // in one piece: a reader sees most blocks whole
-  records_.clear();
+  append_checksum(records);
+  file_.append(block + records);  // in one piece: a reader sees most blocks whole
   events_ += count;
 }
 
