@@ -59,7 +59,7 @@ class SsgdUpdate : public Update {
 
   // A reply to a worker whose gradient is in the sum means that the gate has closed the round. (One that joins, or
   // comes late from an earlier round, is sent theta as it is.) Until then theta() is the last round's: nobody sees half
-  // a round.
+  // a round, and a run that ends within one leaves it out.
   void reply(WorkerId worker, Span out, const StepInfo& info) override {
     if (in_round_.count(worker) != 0) close_round();
     sgd_.reply(worker, out, info);
@@ -68,9 +68,8 @@ class SsgdUpdate : public Update {
   // theta changes between rounds only, so no message that is taken is ever late.
   bool theta_changed() const override { return false; }
 
-  // What a worker has sent stays in the round's sum; but a worker that comes again has not arrived in this round.
+  // What a worker sent before it left stays in the round's sum, but when it comes again it is new to the round.
   void join(WorkerId worker) override { in_round_.erase(worker); }
-  void leave(WorkerId worker) override { in_round_.erase(worker); }
 
   void save(StateWriter& state) const override;
   void load(const StateReader& state) override;

@@ -1,8 +1,7 @@
 // Synchronous rounds: what is averaged, when theta changes, and who is counted.
-#include <set>
-
 #include "optim/registry.h"
 #include "optim/ssgd.h"
+#include "optim/state_map.h"
 #include "tests/optim/bits.h"
 #include "tests/optim/driver.h"
 
@@ -131,6 +130,23 @@ BOOST_AUTO_TEST_CASE(one_that_comes_again_does_not_close_the_round) {
   driver.arrive(0);  // 3
   driver.arrive(1);  // 2
   BOOST_TEST(driver.theta()[0] == -2.0f);
+}
+
+// After a restart in the middle of a round all workers join again: none of them closes the round by its first reply.
+BOOST_AUTO_TEST_CASE(a_restart_does_not_close_the_round) {
+  const Ssgd rule;
+  Driver before = counting_driver(rule, 2);
+  before.arrive(0);  // 1
+  StateMap state;
+  before.update().save(state);
+  Driver after = counting_driver(rule, 0);
+  after.update().load(state);
+  after.join(0);  // given batch 0
+  after.join(1);  // given batch 1
+  BOOST_TEST(after.theta()[0] == 0.0f);
+  after.arrive(0);                                               // 1
+  after.arrive(1);                                               // 2
+  BOOST_TEST(after.theta()[0] == -static_cast<float>(4.0 / 3));  // of the message before the restart, too
 }
 
 // One that joins late is told another rate, since gradients have been accepted since: the round's rate is their mean.
