@@ -1,5 +1,6 @@
 #include "dist/launch/classification_task.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "framework/ops/loss.h"
@@ -8,6 +9,8 @@ namespace tg {
 namespace {
 
 constexpr int64_t kEvaluationBatch = 500;
+// Training batches on which running statistics are estimated before an evaluation: the first ones of the run's order.
+constexpr int64_t kEstimationBatches = 16;
 
 // `values` as a tensor over the same memory. It is only read: nothing of a forward or backward pass writes to a
 // parameter.
@@ -51,7 +54,7 @@ class ClassificationTask::Replica {
   }
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
-  const Model& model() const { return *model_; }
+  Model& model() const { return *model_; }
 
  private:
   const ClassificationTask& task_;
@@ -89,9 +92,12 @@ double ClassificationTask::gradient(View at, uint64_t seed, int64_t batch, const
   return value;
 }
 
-Evaluation ClassificationTask::evaluate(View theta, uint64_t) const {
+Evaluation ClassificationTask::evaluate(View theta, uint64_t seed) const {
   const NoGrad no_grad;
   const Replica replica(*this, theta);
+  const auto training = batches_of(seed);
+  replica.model().estimate_buffers(std::min(kEstimationBatches, batches_per_epoch()),
+                                   [&](int64_t batch) { return training->get(batch).x; });
   const InOrder batches(data_.test, kEvaluationBatch);
   double losses = 0;
   int64_t errors = 0;

@@ -4,12 +4,13 @@
 
 namespace tg {
 
-// 2-D convolution, then relu if asked. x [N, H, W, in] -> y [N, OH, OW, out]; weight [out, kernel, kernel, in], bias
-// [out]. He initialisation, for the relu that follows here or after pooling; bias zero.
+// 2-D convolution, then relu if asked. x [N, H, W, in] -> y [N, OH, OW, out]; weight [out, kernel, kernel, in /
+// groups], bias [out]. He initialisation, for the relu that follows here or after pooling; bias zero.
 struct Conv2d {
   struct Options {
     int64_t in, out, kernel;
-    int64_t stride = 1, padding = 0;
+    int64_t stride = 1, padding = 0, dilation = 1, groups = 1;
+    bool bias = true;  // none where batch normalisation follows, which would take it away
     bool relu = false;
   };
   explicit Conv2d(const Options& options);
@@ -17,7 +18,7 @@ struct Conv2d {
   Tensor operator()(const Tensor& x, const Context& context) const;
   void visit(Visitor& v) {
     v("weight", weight);
-    v("bias", bias);
+    if (options.bias) v("bias", bias);
   }
 
   Options options;

@@ -9,6 +9,7 @@
 //
 // From visit() come the parameters, their names in a checkpoint ("hidden.weight") and the path in an error message.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,11 @@ class Visitor {
     if constexpr (requires { module.path = path_; }) module.path = path_;
     module.visit(*this);
     path_ = before;
+  }
+
+  template <class M>
+  void operator()(const std::string& name, std::optional<M>& part) {
+    if (part) (*this)(name, *part);
   }
 
   template <class M>

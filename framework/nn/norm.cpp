@@ -9,7 +9,8 @@ const Init kOnes{Init::Kind::constant, 1};
 
 struct MoveTowards {
   float rate, factor;
-  TG_HD void operator()(float& running, float batch) const { running += rate * (factor * batch - running); }
+  // At rate 1 nothing is left of what was there, to the last bit.
+  TG_HD void operator()(float& running, float batch) const { running = (1 - rate) * running + rate * (factor * batch); }
 };
 
 }  // namespace

@@ -40,7 +40,8 @@ inline Tensor operator-(const Tensor& x) { return negate(x); }
 // x^exponent. A negative base with a fractional exponent gives NaN, zero with a negative one infinity. The derivative
 // for exponent 0 is 0 everywhere.
 Tensor pow(const Tensor& x, double exponent);
-Tensor relu(const Tensor& x);  // max(x, 0); NaN stays NaN; the derivative at 0 is 0
+Tensor relu(const Tensor& x);                       // max(x, 0); NaN stays NaN; the derivative at 0 is 0
+Tensor add_relu(const Tensor& a, const Tensor& b);  // relu(a + b) in one pass, for equal shapes
 Tensor exp(const Tensor& x);
 Tensor log(const Tensor& x);
 Tensor sqrt(const Tensor& x);

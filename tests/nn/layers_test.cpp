@@ -5,6 +5,7 @@
 #include "framework/autograd/grad_check.h"
 #include "framework/nn/conv2d.h"
 #include "framework/nn/linear.h"
+#include "framework/nn/norm.h"
 #include "framework/nn/shape_layers.h"
 #include "framework/ops/elementwise.h"
 #include "framework/ops/shape.h"
@@ -93,6 +94,37 @@ BOOST_AUTO_TEST_CASE(max_pool2d) {
     check_everywhere("max_pool2d", MaxPool2d({.kernel = 2, .relu = relu}), {2, 5, 4, 3}, 2 * 2 * 3);
     check_everywhere("max_pool2d overlapping", MaxPool2d({.kernel = 3, .stride = 1, .padding = 1, .relu = relu}),
                      {1, 3, 4, 2}, 3 * 4 * 2);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(conv2d_with_groups_dilation_and_no_bias) {
+  check_everywhere("grouped", Conv2d({.in = 4, .out = 2, .kernel = 2, .groups = 2}), {2, 3, 3, 4}, 2 * 2 * 2);
+  check_everywhere("dilated", Conv2d({.in = 1, .out = 2, .kernel = 2, .padding = 1, .dilation = 2, .bias = false}),
+                   {1, 3, 4, 1}, 3 * 4 * 2);
+  BOOST_CHECK_THROW(Conv2d({.in = 3, .out = 4, .kernel = 1, .groups = 2}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(normalisations) {
+  for (bool relu : {false, true}) {
+    check_everywhere("batch norm", BatchNorm({.channels = 3, .relu = relu}), {4, 3}, 3);
+    check_everywhere("batch norm of pictures", BatchNorm({.channels = 2, .relu = relu}), {2, 3, 2, 2}, 12);
+  }
+  check_everywhere("layer norm", LayerNorm({.channels = 5}), {3, 5}, 5);
+  check_everywhere("local response norm", LocalResponseNorm{{.size = 3, .alpha = 0.5}}, {2, 2, 2, 4}, 16);
+}
+
+// In evaluation the statistics are constants, which makes another derivative.
+BOOST_AUTO_TEST_CASE(batch_norm_in_evaluation) {
+  for (bool relu : {false, true}) {
+    BatchNorm norm({.channels = 3, .relu = relu});
+    RandomLeaves visitor;
+    norm.visit(visitor);
+    norm.mean.value = random({3}, "mean");
+    norm.variance.value = Tensor::from<double>({0.5, 2, 1}, {3}, kPlain);
+    std::vector<Tensor> inputs{random({4, 3}, "x"), visitor.leaves[0], visitor.leaves[1]};
+    BOOST_CHECK_NO_THROW(grad_check(
+        "batch norm, evaluation", [&](const std::vector<Tensor>& in) { return norm(in[0], {.training = false}); },
+        inputs));
   }
 }
 

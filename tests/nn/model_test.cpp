@@ -43,6 +43,35 @@ BOOST_AUTO_TEST_CASE(parameter_counts) {
   BOOST_TEST(make_mlp(kPicture, {}, 10).layout().count() == 7850);
 }
 
+BOOST_AUTO_TEST_CASE(parameter_counts_of_resnets) {
+  const Shape cifar{32, 32, 3};
+  BOOST_TEST(make_cifar_resnet(cifar, 10, 20).layout().count() == 272'474);        // 0.27 M (He et al. 2016)
+  BOOST_TEST(make_cifar_resnet(cifar, 10, 110).layout().count() / 10'000 == 173);  // 1.7 M
+  BOOST_CHECK_THROW(make_cifar_resnet(cifar, 10, 21), Error);
+}
+
+// Running statistics: the mean over batches of the batches' means and unbiased variances, whatever was there before.
+BOOST_AUTO_TEST_CASE(buffers_are_estimated_at_the_present_parameters) {
+  Model m = make_cifar_resnet({8, 8, 1}, 10, 8);
+  m.bind_new(1);
+  const auto batch = [](int64_t i) {
+    Tensor x = Tensor::empty({6, 8, 8, 1});
+    const Stream stream = Stream(5).split("batch", static_cast<uint64_t>(i));
+    for (int64_t j = 0; j < x.count(); ++j) x.data<float>()[j] = stream.normal(static_cast<uint64_t>(j));
+    return x;
+  };
+  Tensor buffers = m.buffers();
+  buffers.fill(123);
+  m.estimate_buffers(3, batch);
+  const auto once = buffers.values();
+  m(batch(7), {.training = true});  // a worker's pass changes nothing
+  BOOST_TEST((buffers.values() == once));
+  m.estimate_buffers(3, batch);
+  BOOST_TEST((buffers.values() == once));
+  BOOST_TEST(m.buffer_layout().find("norm.variance").shape == (Shape{16}));
+  for (const double v : once) BOOST_TEST(v != 123);
+}
+
 BOOST_AUTO_TEST_CASE(initial_values_follow_the_seed_and_leave_gaps_zero) {
   Model a = make_lenet(kPicture, 10), b = make_lenet(kPicture, 10), c = make_lenet(kPicture, 10);
   a.bind_new(7), b.bind_new(7), c.bind_new(8);

@@ -132,6 +132,7 @@ CASES = [
     ('layer_norm/[2, 3, 5]', [((2, 3, 5),), ((5,),), ((5,),)], lambda x, s, b: F.layer_norm(x, (5,), s, b, 1e-3)),
     ('local_response_norm/size 5', [((2, 2, 2, 7),)], lambda x: local_response_norm(x, 5)),
     ('local_response_norm/size 2', [((2, 2, 2, 7),)], lambda x: local_response_norm(x, 2)),
+    ('add_relu/pictures', [((2, 3, 2, 2),), ((2, 3, 2, 2),)], lambda a, b: torch.relu(a + b)),
     ('log_softmax/[4, 5]', [((4, 5),)], lambda x: F.log_softmax(x, 1)),
     ('cross_entropy/[4, 5]', [((4, 5),)], cross_entropy),
 ]

@@ -1,7 +1,8 @@
-// Cases of normalisations and of averaging pools.
+// Cases of what residual networks are made of: normalisations, averaging pools, the sum at a block's end.
 
 #include <fmt/format.h>
 
+#include "framework/ops/elementwise.h"
 #include "framework/ops/norm.h"
 #include "framework/ops/pool.h"
 #include "framework/ops/shape.h"
@@ -34,6 +35,11 @@ void add_norms(std::vector<OpCase>& cases) {
   cases.push_back({"local_response_norm/window wider than the channels", {{{3, 2}}}, [](const Inputs& x) {
                      return local_response_norm(x[0], {.size = 5, .alpha = 1, .beta = 0.5, .k = 1});
                    }});
+  cases.push_back(
+      {"add_relu/pictures", {{{2, 3, 2, 2}}, {{2, 3, 2, 2}}}, [](const Inputs& x) { return add_relu(x[0], x[1]); }});
+  cases.push_back({"add_relu/of itself", {{{3, 4}}}, [](const Inputs& x) { return add_relu(x[0], x[0]); }});
+  cases.push_back(
+      {"add_relu/of a view", {{{3, 4}}, {{4, 3}}}, [](const Inputs& x) { return add_relu(transpose2d(x[0]), x[1]); }});
   for (const int64_t kernel : {1, 2, 3})
     for (const int64_t stride : {1, 2, 3})
       for (const int64_t padding : {0, 1})

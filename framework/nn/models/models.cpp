@@ -31,6 +31,11 @@ const std::vector<SpecInfo>& model_infos() {
       {"mlp",
        "fully connected layers with relu",
        {{"hidden", "256-128", "widths of the hidden layers, joined by -; empty for softmax regression"}}},
+      {"resnet8", "CIFAR's ResNet with 8 layers (He et al. 2016), shortcuts by 1x1 convolution", {}},
+      {"resnet20", "the same with 20 layers", {}},
+      {"resnet32", "the same with 32 layers", {}},
+      {"resnet56", "the same with 56 layers", {}},
+      {"resnet110", "the same with 110 layers", {}},
   };
   return infos;
 }
@@ -38,6 +43,8 @@ const std::vector<SpecInfo>& model_infos() {
 Model make_model(const Spec& spec, const Shape& picture, int64_t classes) {
   require(classes >= 2, "model {}: {} classes; it takes 2 to tell apart", spec.name(), classes);
   if (spec.name() == "lenet") return make_lenet(picture, classes);
+  for (const int64_t layers : {8, 20, 32, 56, 110})
+    if (spec.name() == "resnet" + std::to_string(layers)) return make_cifar_resnet(picture, classes, layers);
   require(spec.name() == "mlp", "model {}: not made here", spec.name());
   return make_mlp(picture, parse_widths(spec.text("hidden")), classes);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Models by name: mlp and lenet.
+// Models by name.
 
 #include "framework/core/spec.h"
 #include "framework/nn/model.h"
@@ -17,5 +17,8 @@ Model make_mlp(const Shape& picture, const std::vector<int64_t>& hidden, int64_t
 // conv 5x5x32, max-pool 2, conv 5x5x64, max-pool 2, fully connected 128, classes; no padding (after LeCun et al. 1998,
 // with today's widths and relu). 1024 features before the first fully connected layer for 28 x 28 pictures.
 Model make_lenet(const Shape& picture, int64_t classes);
+// ResNets for CIFAR (He et al. 2016) with 6n + 2 layers: 8, 20, 32, 56, 110; shortcuts by 1x1 convolution where the
+// width changes.
+Model make_cifar_resnet(const Shape& picture, int64_t classes, int64_t layers);
 
 }  // namespace tg
