@@ -22,7 +22,7 @@ namespace tg {
 namespace {
 
 constexpr int kWarmUpSteps = 3, kFewestSteps = 7;
-constexpr int64_t kSide = 28, kClasses = 10;
+constexpr int64_t kClasses = 10;
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -40,16 +40,23 @@ double quantile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(std::llround(share * static_cast<double>(values.size() - 1)))];
 }
 
+Tensor made_pictures(int64_t batch, const Shape& picture) {
+  Tensor x = Tensor::empty({batch, picture[0], picture[1], picture[2]});
+  const Stream stream = Stream(1).split("x");
+  const Span pixels = x.span();
+  for (int64_t i = 0; i < pixels.size; ++i) pixels[i] = stream.normal(static_cast<uint64_t>(i));
+  return x;
+}
+
 class Step {
  public:
-  explicit Step(const BenchStepOptions& options)
-      : model_(make_model(Spec::parse(options.model, model_infos(), "model"), {kSide, kSide, 1}, kClasses)),
-        x_(Tensor::empty({options.batch, kSide, kSide, 1})),
+  explicit Step(const BenchStepOptions& options) : Step(options, Spec::parse(options.model, model_infos(), "model")) {}
+  Step(const BenchStepOptions& options, const Spec& spec)
+      : model_(make_model(spec, usual_picture(spec), kClasses)),
+        x_(made_pictures(options.batch, usual_picture(spec))),
         y_(Tensor::empty({options.batch}, DType::i32)),
         gradient_(Tensor::zeros({model_.layout().size()})) {
     const Stream stream(1);
-    const Span pixels = x_.span();
-    for (int64_t i = 0; i < pixels.size; ++i) pixels[i] = stream.split("x").normal(static_cast<uint64_t>(i));
     int32_t* labels = y_.data<int32_t>();
     for (int64_t i = 0; i < options.batch; ++i)
       labels[i] = static_cast<int32_t>(stream.split("y").bits(static_cast<uint64_t>(i))[0] % kClasses);

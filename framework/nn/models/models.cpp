@@ -40,6 +40,10 @@ const std::vector<SpecInfo>& model_infos() {
   return infos;
 }
 
+Shape usual_picture(const Spec& spec) {
+  return spec.name().starts_with("resnet") ? Shape{32, 32, 3} : Shape{28, 28, 1};
+}
+
 Model make_model(const Spec& spec, const Shape& picture, int64_t classes) {
   require(classes >= 2, "model {}: {} classes; it takes 2 to tell apart", spec.name(), classes);
   if (spec.name() == "lenet") return make_lenet(picture, classes);

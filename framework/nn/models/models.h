@@ -8,6 +8,9 @@ namespace tg {
 
 const std::vector<SpecInfo>& model_infos();
 
+// The pictures [H, W, C] that a model was made for: CIFAR's for the ResNets, MNIST's for the others.
+Shape usual_picture(const Spec& spec);
+
 // A model for pictures of shape [H, W, C] and this many classes, its parameters not yet bound. Throws Error if the
 // pictures are too small for it or an option is out of range.
 Model make_model(const Spec& spec, const Shape& picture, int64_t classes);
