@@ -53,13 +53,15 @@ std::string draw_all_runs(const RunFolder& folder, const std::vector<Plan>& plan
 
 int compare(const std::vector<std::vector<std::string>>& values, const std::filesystem::path& out,
             const std::vector<std::string>& command_line) {
+  const Interrupt interrupt;  // before the first thread
   const std::vector<Plan> plans = make_plans(values);
   const std::filesystem::path path = out.empty() ? fresh_run_path("runs", "compare") : out;
   RunFolder::check(path);
   LoadedData data;
   check_all(plans, data);
 
-  const Interrupt interrupt;
+  if (interrupt.signal() != 0) return interrupt.exit_code();
+
   const RunFolder folder(path);
   say(fmt::format("{} runs, results in {}\n", plans.size(), path.string()));
   std::vector<std::string> notes;

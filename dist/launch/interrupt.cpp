@@ -1,40 +1,48 @@
 #include "dist/launch/interrupt.h"
 
-#include <array>
-#include <atomic>
-#include <csignal>
+#include <pthread.h>
 
 namespace tg {
 namespace {
 
-constexpr std::array kEnding{SIGINT, SIGTERM, SIGHUP};
-
-std::atomic<int> noted{0};
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not lock");
-
-void note(int signal) { noted = signal; }
-
-void handle(int signal, void (*handler)(int), int flags) {
+// nohup has it ignored, and means it.
+bool is_ignored(int signal) {
   struct sigaction action = {};
-  action.sa_handler = handler;
-  action.sa_flags = flags;
-  ::sigaction(signal, &action, nullptr);
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 }  // namespace
 
 Interrupt::Interrupt() {
-  noted = 0;
-  // SA_RESETHAND: the second one finds the system's own handler.
-  for (const int signal : kEnding) handle(signal, note, static_cast<int>(SA_RESETHAND) | SA_RESTART);
-  handle(SIGPIPE, SIG_IGN, 0);
+  sigemptyset(&ending_);
+  sigaddset(&ending_, SIGINT);
+  sigaddset(&ending_, SIGTERM);
+  if (!is_ignored(SIGHUP)) sigaddset(&ending_, SIGHUP);
+  // A shell without job control has SIGINT ignored in what runs in the background; but whoever sends it means it.
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGPIPE, SIG_IGN);
+  ::pthread_sigmask(SIG_BLOCK, &ending_, &mask_before_);
+  watcher_ = std::thread([this] { watch(); });
 }
 
 Interrupt::~Interrupt() {
-  for (const int signal : kEnding) handle(signal, SIG_DFL, 0);
-  handle(SIGPIPE, SIG_DFL, 0);
+  over_ = true;
+  ::pthread_kill(watcher_.native_handle(), SIGTERM);  // to this thread alone: wakes it
+  watcher_.join();
+  ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+  std::signal(SIGPIPE, SIG_DFL);
 }
 
-int Interrupt::signal() const { return noted; }
+void Interrupt::watch() {
+  while (true) {
+    int signal = 0;
+    if (sigwait(&ending_, &signal) != 0) continue;
+    if (over_) return;
+    if (noted_.exchange(signal) == 0) continue;
+    std::signal(signal, SIG_DFL);
+    ::pthread_sigmask(SIG_UNBLOCK, &ending_, nullptr);
+    std::raise(signal);
+  }
+}
 
 }  // namespace tg

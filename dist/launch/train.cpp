@@ -20,6 +20,7 @@ void report(const RunResult& result, const RunFolder& folder) {
 }  // namespace
 
 int train(const RunOptions& options, const std::filesystem::path& out, const std::vector<std::string>& command_line) {
+  const Interrupt interrupt;  // before the first thread
   const Plan plan = make_plan(options, MomentumUse::must_apply);
   const std::filesystem::path path = out.empty() ? fresh_run_path("runs", plan.options.rule) : out;
   RunFolder::check(path);
@@ -28,7 +29,8 @@ int train(const RunOptions& options, const std::filesystem::path& out, const std
   const ClassificationTask task = make_task(plan, splits);
   const Job job = make_job(plan, task);
 
-  const Interrupt interrupt;
+  if (interrupt.signal() != 0) return interrupt.exit_code();
+
   const RunFolder folder(path);
   say(fmt::format("{}, {} parameters; {}: {} samples, {} for the test\n", describe(plan), task.layout().count(),
                   plan.options.data, splits.train.size(), splits.test.size()));
