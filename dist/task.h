@@ -24,10 +24,11 @@ class Task {
   virtual void initial(uint64_t seed, Span out) const = 0;
   virtual int64_t batches_per_epoch() const = 0;
   virtual int64_t batch_size() const = 0;  // samples; the last batch of an epoch may be smaller
-  // Writes the mean gradient of batch number `batch` (0, 1, ... over the whole run; the order is a function of the seed) at `at`, and
-  // returns the batch's mean loss. `stream` is for what the model draws (dropout, augmentation).
+  // Writes the mean gradient of batch number `batch` (0, 1, ... over the whole run; the order is a function of the
+  // seed) at `at`, and returns the batch's mean loss. `stream` is for what the model draws (dropout, augmentation).
   virtual double gradient(View at, uint64_t seed, int64_t batch, const Stream& stream, Span out) const = 0;
-  // On the test set. `buffers_seed` fixes the training batches on which statistics such as batch norm's are re-estimated.
+  // On the test set. `buffers_seed` fixes the training batches on which statistics such as batch norm's are
+  // re-estimated.
   virtual Evaluation evaluate(View theta, uint64_t seed) const = 0;
 };
 
