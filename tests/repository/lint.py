@@ -135,7 +135,9 @@ def sources_are_built(tree):
             continue
         folders = [str(p) for p in pathlib.PurePosixPath(path).parents]
         build_files = [tree.get('meson.build' if f == '.' else f'{f}/meson.build', '') for f in folders]
-        if not any(path.split('/')[-1] in text for text in build_files):
+        name = path.split('/')[-1]
+        stem = f"'{name.split('.')[0]}'"  # of a loop over names
+        if not any(name in text or stem in text for text in build_files):
             yield f'{path}:1: no build file in its folder or above names it'
 
 

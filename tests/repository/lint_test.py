@@ -29,7 +29,8 @@ BAD_TREES = {
     lint.nothing_is_half_done: ({'optim/a.h': '// TO' 'DO: later\n', 'optim/b.h': 'int TODOS;\n'}, 1),
     lint.headers_have_a_guard: ({'optim/a.h': 'int a;\n', 'optim/b.h': '#pragma once\n'}, 1),
     lint.sources_are_built: ({
-        'optim/meson.build': "files('a.cpp')\n",
+        'optim/meson.build': "files('a.cpp')\nforeach name : ['c']\n",
+        'optim/c.cpp': '',
         'optim/a.cpp': '',
         'optim/compress/b.cpp': '',
     }, 1),
