@@ -29,7 +29,7 @@ struct BasicSpan {
   // Elements [first, first + count); throws Error if they are not all inside.
   BasicSpan part(int64_t first, int64_t count) const {
     require(first >= 0 && count >= 0 && first <= size && count <= size - first,
-            "span: elements {} to {} asked of a span of {}", first, first + count, size);
+            "span: {} elements from {} asked of a span of {}", count, first, size);
     return {data + first, count, device};
   }
 };

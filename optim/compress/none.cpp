@@ -55,7 +55,7 @@ class NoneCodec : public Codec {
   template <class F>
   void for_each_part(int64_t first, int64_t count, F&& f) const {
     require(first >= 0 && count >= 0 && first <= layout_.size() && count <= layout_.size() - first,
-            "codec none: elements {} to {} of a vector of {}", first, first + count, layout_.size());
+            "codec none: {} elements from {} of a vector of {}", count, first, layout_.size());
     for (const Layout::Entry& entry : layout_.entries()) {
       const int64_t begin = std::max(first, entry.offset);
       const int64_t end = std::min(first + count, entry.offset + entry.shape.count());
