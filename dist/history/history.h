@@ -15,7 +15,8 @@ struct UpdateRecord {
   WorkerId worker = 0;
   int64_t batch = 0;
   int64_t lag = 0;  // updates of theta between the reply that the worker worked from and this message
-  double gap = 0;   // root mean square of (theta now - what the worker was sent), over the parameters (papers.md 2.1)
+  double gap =
+      0;  // root mean square of (theta now - what the worker was sent), over the parameters (Hakimi et al. 2019)
   double loss = 0;  // of the batch, at the parameters that the worker worked from
   float learning_rate = 0;
   double time = 0;         // virtual time units in the simulator, seconds elsewhere

@@ -6,7 +6,7 @@
 namespace tg {
 
 // Root mean square of the difference of two vectors that hold `parameters` parameters each, and zeros in the gaps of
-// their layout: the gap of papers.md 2.1.
+// their layout: the gap of Hakimi et al. 2019.
 double rms_difference(View a, View b, int64_t parameters);
 
 bool all_finite(View values);

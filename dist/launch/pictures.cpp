@@ -97,6 +97,8 @@ std::string draw_comparison(const std::filesystem::path& folder, const std::vect
     loss.series.push_back(mean_curve(runs, &EvaluationRecord::train_loss));
     gap.series.push_back(runs.gap);
     gap.series.back().name = runs.name;
+    // One rule's gap may be a hundred times another's.
+    gap.log_y |= std::any_of(runs.gap.y.begin(), runs.gap.y.end(), [](double y) { return y > 0; });
   }
   return draw_all(folder, {{"error.svg", error}, {"loss.svg", loss}, {"gap.svg", gap}});
 }

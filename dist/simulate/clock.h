@@ -1,6 +1,6 @@
 #pragma once
-// The gamma clock of Ali et al. 2000 as DANA's simulation uses it (papers.md 2.5): how long a worker needs for a
-// gradient.
+// The gamma clock of Ali et al. 2000 as the simulation of DANA (Hakimi et al. 2019) uses it: how long a worker needs
+// for a gradient.
 
 #include <cstdint>
 #include <vector>

@@ -27,7 +27,7 @@ Durations durations(const ClockOptions& options, int workers, int64_t tasks) {
   return {mean, std::sqrt(squares / count - mean * mean), late / count};
 }
 
-// The figures of papers.md 2.5; the bounds are five standard errors.
+// Moments of the gamma distribution; the bounds are five standard errors.
 BOOST_AUTO_TEST_CASE(homogeneous_durations_have_the_moments_of_the_papers) {
   constexpr double n = 8 * 25'000;
   const Durations d = durations({}, 8, 25'000);
@@ -104,7 +104,8 @@ Lags lags(const ClockOptions& clock, int workers) {
   return lags;
 }
 
-// papers.md 2.5, over 40,000 updates there. What is still in flight at the end makes the mean a little less than N - 1.
+// Spread measured with another program of this clock over 40,000 updates. What is still in flight at the end makes the
+// mean a little less than N - 1.
 BOOST_AUTO_TEST_CASE(mean_lag_is_one_less_than_the_workers) {
   const struct {
     int workers;

@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(gap_of_asgd_in_turns_is_n_minus_one_steps) {
   BOOST_TEST(summary.bytes_up == 80 * 12);
 }
 
-// The fixed points of papers.md 2.3 in units of the rate, for the gap of theta as it is: N = 8, momentum 0.9.
+// The closed forms of the fixed points, in units of the rate, for the gap of theta as it is: N = 8, momentum 0.9.
 BOOST_AUTO_TEST_CASE(gaps_in_turns_are_the_closed_forms_of_the_papers) {
   const fake::ConstantTask task;
   const std::pair<const char*, double> expected[] = {
