@@ -9,6 +9,7 @@
 
 #include <memory>
 
+#include "framework/core/random.h"
 #include "framework/core/tensor.h"
 
 namespace tg {
@@ -38,6 +39,12 @@ struct PoolGeometry {
 struct BatchNormGeometry {
   double epsilon = 1e-5;
   bool relu = false;
+};
+
+struct CrossEntropyGeometry {
+  double smoothing = 0;
+  int32_t ignore = -100;
+  int64_t rows = 1;  // that count
 };
 
 struct ResponseNormGeometry {
@@ -106,12 +113,24 @@ class Backend {
   // dx = gradient - softmax * sum(gradient), from y = log softmax.
   virtual void log_softmax_backward(const Tensor& gradient, const Tensor& y, Tensor& dx) = 0;
 
+  // x [outer, n, inner] -> y [outer, index.count(), inner], the entries at `index` (int32, in range).
+  virtual void gather(const Tensor& x, int64_t outer, int64_t n, int64_t inner, const Tensor& index, Tensor& y) = 0;
+  // dx [outer, n, inner] = the sum of gradient over the places that an entry was taken to, in their order.
+  virtual void gather_backward(const Tensor& gradient, int64_t outer, int64_t n, int64_t inner, const Tensor& index,
+                               Tensor& dx) = 0;
+
+  // y_i = x_i / (1 - rate) if stream.uniform(i) >= rate, else 0.
+  virtual void dropout(const Tensor& x, double rate, const Stream& stream, Tensor& y) = 0;
+
   // logits [n, classes], labels int32 [n] in [0, classes) -> loss: one number, the mean of -log softmax at the labels.
   // `log_probabilities` [n, classes] gets log softmax, for the derivative.
-  virtual void cross_entropy(const Tensor& logits, const Tensor& labels, Tensor& loss, Tensor& log_probabilities) = 0;
-  // dlogits = gradient / n * (softmax - one-hot of the labels).
+  // With smoothing s the wanted distribution is 1 - s at the label plus s / classes everywhere. Rows whose label is
+  // `ignore` count for nothing; the mean is over `rows`, the others.
+  virtual void cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyGeometry& geometry,
+                             Tensor& loss, Tensor& log_probabilities) = 0;
+  // dlogits = gradient / rows * (softmax - the wanted distribution), 0 in ignored rows.
   virtual void cross_entropy_backward(const Tensor& gradient, const Tensor& log_probabilities, const Tensor& labels,
-                                      Tensor& dlogits) = 0;
+                                      const CrossEntropyGeometry& geometry, Tensor& dlogits) = 0;
 
   // g = gradient where y > 0, else 0: the derivative of max(x, 0) from its value. `g` may be `gradient`.
   virtual void relu_backward(const Tensor& gradient, const Tensor& y, Tensor& g) = 0;

@@ -261,8 +261,8 @@ BOOST_AUTO_TEST_CASE(softmax_and_cross_entropy) {
         on.log_softmax_backward(gradient, y[0], y[1]);
       });
       compare("cross_entropy " + sizes, {{}, shape, shape}, classes, [&](Backend& on, std::vector<Tensor>& y) {
-        on.cross_entropy(x, label, y[0], y[1]);
-        on.cross_entropy_backward(scale, y[1], label, y[2]);
+        on.cross_entropy(x, label, {.rows = n}, y[0], y[1]);
+        on.cross_entropy_backward(scale, y[1], label, {.rows = n}, y[2]);
       });
     }
 }

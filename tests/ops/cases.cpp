@@ -264,6 +264,7 @@ const std::vector<OpCase>& op_cases() {
     add_shapes(cases);
     add_pictures(cases);
     add_norms(cases);
+    add_sequences(cases);
     add_losses(cases);
     return cases;
   }();

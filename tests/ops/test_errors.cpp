@@ -5,8 +5,10 @@
 #include "framework/autograd/graph.h"
 #include "framework/ops/conv.h"
 #include "framework/ops/elementwise.h"
+#include "framework/ops/join.h"
 #include "framework/ops/loss.h"
 #include "framework/ops/matmul.h"
+#include "framework/ops/norm.h"
 #include "framework/ops/pool.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/shape.h"
@@ -116,6 +118,44 @@ BOOST_AUTO_TEST_CASE(losses) {
   refused([&] { cross_entropy(f32({0, 10}), labels({})); }, "cross_entropy", {"[0, 10]"});
   refused([&] { cross_entropy(f32({10}), labels({0})); }, "cross_entropy", {"[10]", "[n, classes]"});
   refused([&] { log_softmax(f32({2, 0})); }, "log_softmax", {"[2, 0]"});
+}
+
+BOOST_AUTO_TEST_CASE(joins) {
+  const auto at = [](std::vector<int32_t> v) { return Tensor::from(v, {static_cast<int64_t>(v.size())}); };
+  refused([] { concat({}, 0); }, "concat", {"nothing"});
+  refused([] { concat({f32({2, 3}), f32({2, 4})}, 0); }, "concat", {"[2, 3]", "[2, 4]", "axis 0"});
+  refused([] { concat({f32({2}), f64({2})}, 0); }, "concat", {"float32", "float64"});
+  refused([] { split(f32({5}), 0, {2, 2}); }, "split", {"4", "5"});
+  refused([] { split(f32({5}), 0, {2, 4}); }, "split", {"[5]"});
+  refused([] { split(f32({5}), 0, {-1, 6}); }, "split", {"[5]"});
+  refused([] { pad(f32({5}), 0, -1, 0); }, "pad", {"-1"});
+  refused([] { pad(f32({5}), 1, 0, 0); }, "pad", {"axis 1"});
+  refused([&] { gather(f32({3, 2}), 0, at({0, 3})); }, "gather", {"index 3", "position 1", "0 to 2"});
+  refused([&] { gather(f32({3, 2}), 0, at({-1})); }, "gather", {"index -1"});
+  refused([] { gather(f32({3, 2}), 0, f32({1})); }, "gather", {"int32 [n]", "float32"});
+  refused([&] { embedding(f32({3}), at({0})); }, "embedding", {"[words, width]"});
+}
+
+BOOST_AUTO_TEST_CASE(losses_with_options) {
+  const auto labels = [](std::vector<int32_t> v) { return Tensor::from(v, {static_cast<int64_t>(v.size())}); };
+  refused([&] { cross_entropy(f32({2, 3}), labels({7, 7}), {.ignore = 7}); }, "cross_entropy", {"all 2 labels", "7"});
+  refused([&] { cross_entropy(f32({1, 3}), labels({0}), {.label_smoothing = 1}); }, "cross_entropy", {"smoothing 1"});
+  refused([] { mse(f32({2}), f32({3})); }, "mse", {"[2]", "[3]"});
+}
+
+BOOST_AUTO_TEST_CASE(normalisations) {
+  refused([] { batch_norm(f32({1, 3}), f32({3}), f32({3})); }, "batch_norm", {"[1, 3]", "1 value", "larger batch"});
+  refused([] { batch_norm(f32({4, 3}), f32({2}), f32({3})); }, "batch_norm", {"scale must be [3]", "[2]"});
+  refused([] { layer_norm(f32({4, 1}), f32({1}), f32({1})); }, "layer_norm", {"[4, 1]"});
+  refused([] { local_response_norm(f32({4, 3}), {.size = 0}); }, "local_response_norm", {"size 0"});
+  refused([] { avg_pool2d(f32({1, 4, 4, 1}), {.relu = true}); }, "avg_pool2d", {"relu"});
+  refused([] { add_relu(f32({2, 3}), f32({3})); }, "add_relu", {"[2, 3]", "[3]", "relu(a + b)"});
+  refused(
+      [] {
+        conv2d(f32({1, 5, 5, 3}), f32({2, 3, 3, 1}), Tensor(), {.groups = 2});
+      },
+      "conv2d", {"3 channels", "2 groups"});
+  refused([] { conv2d(f32({1, 4, 4, 1}), f32({2, 3, 3, 1}), Tensor(), {.dilation = 2}); }, "conv2d", {"dilation 2"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

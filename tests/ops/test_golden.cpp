@@ -66,6 +66,7 @@ BOOST_AUTO_TEST_CASE(every_operation) {
     }
   }
   for (const Op* op : all_ops()) all.insert(op->name());
+  all.erase("dropout");  // PyTorch draws other numbers; test_dropout.cpp
   BOOST_TEST(covered == all, boost::test_tools::per_element());
 }
 

@@ -40,11 +40,17 @@ class PlainBackend : public Backend {
   void local_response_norm_backward(const Tensor& gradient, const Tensor& x, const ResponseNormGeometry& geometry,
                                     Tensor& dx) override;
 
+  void gather(const Tensor& x, int64_t outer, int64_t n, int64_t inner, const Tensor& index, Tensor& y) override;
+  void gather_backward(const Tensor& gradient, int64_t outer, int64_t n, int64_t inner, const Tensor& index,
+                       Tensor& dx) override;
+  void dropout(const Tensor& x, double rate, const Stream& stream, Tensor& y) override;
+
   void log_softmax(const Tensor& x, Tensor& y) override;
   void log_softmax_backward(const Tensor& gradient, const Tensor& y, Tensor& dx) override;
-  void cross_entropy(const Tensor& logits, const Tensor& labels, Tensor& loss, Tensor& log_probabilities) override;
+  void cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyGeometry& geometry, Tensor& loss,
+                     Tensor& log_probabilities) override;
   void cross_entropy_backward(const Tensor& gradient, const Tensor& log_probabilities, const Tensor& labels,
-                              Tensor& dlogits) override;
+                              const CrossEntropyGeometry& geometry, Tensor& dlogits) override;
 
   void relu_backward(const Tensor& gradient, const Tensor& y, Tensor& g) override;
 };
