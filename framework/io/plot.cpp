@@ -42,12 +42,13 @@ std::string style_of(Series::Style style, const char* colour) {
   return fmt::format("boxes linecolor rgb '{}' fillstyle solid 0.6", colour);
 }
 
-Points finite_points(const Series& series) {
+Points points_of(const Series& series, bool log_y) {
   require(series.x.size() == series.y.size(), "plot: {} has {} x and {} y", series.name, series.x.size(),
           series.y.size());
   Points points;
   for (std::size_t i = 0; i < series.x.size(); ++i) {
-    if (std::isfinite(series.x[i]) && std::isfinite(series.y[i])) points.emplace_back(series.x[i], series.y[i]);
+    const bool drawable = std::isfinite(series.x[i]) && std::isfinite(series.y[i]) && (!log_y || series.y[i] > 0);
+    if (drawable) points.emplace_back(series.x[i], series.y[i]);
   }
   return points;
 }
@@ -94,7 +95,7 @@ void draw(const Plot& plot, const fs::path& path) {
   std::string list;
   std::vector<Points> points;
   for (const Series& series : plot.series) {
-    points.push_back(finite_points(series));
+    points.push_back(points_of(series, plot.log_y));
     if (points.back().empty()) {
       points.pop_back();
       continue;
@@ -110,8 +111,8 @@ void draw(const Plot& plot, const fs::path& path) {
             << "set output " << quoted(picture.string()) << "\nset title " << quoted(plot.title) << "\nset xlabel "
             << quoted(plot.x_label) << "\nset ylabel " << quoted(plot.y_label)
             << "\nset grid linecolor rgb '#dddddd'\nset tics nomirror\nset border 3\n"
-            << "set key outside below\nset yrange [0 < * : *]\n"
-            << list << "\n";
+            << "set key outside below\n"
+            << (plot.log_y ? "set logscale y\n" : "set yrange [0 < * : *]\n") << list << "\n";
     for (const Points& p : points) gnuplot.send1d(p);
     gnuplot << "unset output\n" << std::flush;
   }  // the destructor waits for gnuplot to end

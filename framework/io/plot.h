@@ -17,6 +17,7 @@ struct Series {
 struct Plot {
   std::string title, x_label, y_label;
   std::vector<Series> series;
+  bool log_y = false;  // points that are not above zero are then left out
 };
 
 // True if a program `gnuplot` lies in the PATH.

@@ -58,6 +58,16 @@ BOOST_AUTO_TEST_CASE(a_picture_is_whole_svg_with_its_words) {
   BOOST_TEST(contains(text_of(folder / "a.svg"), "second"));
 }
 
+BOOST_AUTO_TEST_CASE(a_logarithmic_axis_has_powers_of_ten_and_no_zeros) {
+  const TemporaryFolder folder;
+  const Series zeros{"zeros", {0, 1}, {0, 0}};
+  draw({"log", "", "", {{"decades", {0, 1, 2}, {1e-4, 0, 1e-2}}, zeros}, true}, folder / "a.svg");
+  const std::string svg = text_of(folder / "a.svg");
+  for (const char* word : {"decades", "0.0001", "0.001", "0.01"}) BOOST_TEST(contains(svg, word), word);
+  BOOST_TEST(!contains(svg, "zeros"));
+  BOOST_TEST(contains(error_of([&] { draw({"t", "", "", {zeros}, true}, folder / "b.svg"); }), "no point"));
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_is_an_error_and_leaves_no_file) {
   const TemporaryFolder folder;
   BOOST_TEST(contains(error_of([&] { draw({"empty", "", "", {}}, folder / "a.svg"); }), "no point"));
