@@ -94,14 +94,13 @@ void draw(const Plot& plot, const fs::path& path) {
   const fs::path picture = scratch.file("picture.svg"), words = scratch.file("words.txt");
   std::string list;
   std::vector<Points> points;
-  for (const Series& series : plot.series) {
-    points.push_back(points_of(series, plot.log_y));
-    if (points.back().empty()) {
-      points.pop_back();
-      continue;
-    }
+  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    const Series& series = plot.series[i];
+    Points drawable = points_of(series, plot.log_y);
+    if (drawable.empty()) continue;  // its colour is not given to another: it may be drawn in the picture beside this
+    points.push_back(std::move(drawable));
     list += fmt::format("{} '-' using 1:2 with {} {}", list.empty() ? "plot" : ",",
-                        style_of(series.style, kColours[(points.size() - 1) % std::size(kColours)]),
+                        style_of(series.style, kColours[i % std::size(kColours)]),
                         series.name.empty() ? "notitle" : "title " + quoted(series.name));
   }
   require(!points.empty(), "plot: {} has no point to draw", plot.title);
@@ -112,7 +111,7 @@ void draw(const Plot& plot, const fs::path& path) {
             << quoted(plot.x_label) << "\nset ylabel " << quoted(plot.y_label)
             << "\nset grid linecolor rgb '#dddddd'\nset tics nomirror\nset border 3\n"
             << "set key outside below\n"
-            << (plot.log_y ? "set logscale y\n" : "set yrange [0 < * : *]\n") << list << "\n";
+            << (plot.log_y ? "set logscale y\nset format y '%g'\n" : "set yrange [0 < * : *]\n") << list << "\n";
     for (const Points& p : points) gnuplot.send1d(p);
     gnuplot << "unset output\n" << std::flush;
   }  // the destructor waits for gnuplot to end

@@ -61,10 +61,11 @@ BOOST_AUTO_TEST_CASE(a_picture_is_whole_svg_with_its_words) {
 BOOST_AUTO_TEST_CASE(a_logarithmic_axis_has_powers_of_ten_and_no_zeros) {
   const TemporaryFolder folder;
   const Series zeros{"zeros", {0, 1}, {0, 0}};
-  draw({"log", "", "", {{"decades", {0, 1, 2}, {1e-4, 0, 1e-2}}, zeros}, true}, folder / "a.svg");
+  draw({"log", "", "", {zeros, {"decades", {0, 1, 2}, {1e-4, 0, 1e-2}}}, true}, folder / "a.svg");
   const std::string svg = text_of(folder / "a.svg");
   for (const char* word : {"decades", "0.0001", "0.001", "0.01"}) BOOST_TEST(contains(svg, word), word);
   BOOST_TEST(!contains(svg, "zeros"));
+  BOOST_TEST(!contains(svg, "rgb( 68, 119, 170)"), "the colour of what is not drawn stays free");
   BOOST_TEST(contains(error_of([&] { draw({"t", "", "", {zeros}, true}, folder / "b.svg"); }), "no point"));
 }
 
