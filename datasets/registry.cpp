@@ -135,11 +135,7 @@ Splits load_dataset(const std::string& name, const std::string& data_dir) {
   if (name == kBuiltIn) return synthetic_dataset(kBuiltInSeed);
   const auto& all = known_datasets();
   const auto known = std::find_if(all.begin(), all.end(), [&](const Known& k) { return k.name == name; });
-  if (known == all.end()) {
-    const std::string near = nearest(name, dataset_names());
-    fail("there is no data set {}{} Known: {}", name, near.empty() ? "." : "; did you mean " + near + "?",
-         joined(dataset_names()));
-  }
+  require(known != all.end(), "there is no data set {}{}", name, suggestion(name, dataset_names(), "Known: "));
   std::error_code unreadable;
   require(data_dir.empty() || fs::is_directory(data_dir, unreadable), "--data-dir {}: no such folder", data_dir);
   const Search result = search(*known, data_dir);

@@ -1,5 +1,6 @@
 #pragma once
-// What every engine is given and what it gives back: run(job, observer) -> History.
+// What every engine is given and what it gives back: simulate(job, options, observer) -> History, and the others
+// likewise.
 
 #include <functional>
 #include <memory>
@@ -17,16 +18,15 @@ namespace tg {
 struct Job {
   const Task* task = nullptr;
   const Rule* rule = nullptr;
-  std::function<std::unique_ptr<Codec>(const Layout&)>
-      codec_up;  // what a worker's message goes through; one codec a worker
-  std::function<std::unique_ptr<Codec>(const Layout&)> codec_down;  // what a reply goes through; one codec a worker
+  // Make what messages (up) and replies (down) go through; one codec for each worker.
+  std::function<std::unique_ptr<Codec>(const Layout&)> codec_up, codec_down;
   Schedule schedule{Schedule::Options{}};
   int workers = 1;
   int64_t gradients = 0;       // minibatch gradients to accept; the run ends with the last one
   int64_t evaluate_every = 0;  // gradients between evaluations; 0: only at the end. There is always one at the end
   uint64_t seed = 1;
-  int threads_per_worker =
-      1;  // OpenMP threads in a gradient: part of the configuration, since oneDNN's bits depend on it
+  // OpenMP threads in a gradient: part of the configuration, since oneDNN's bits depend on it.
+  int threads_per_worker = 1;
 };
 
 // Hears of a run while it lives. Called from one thread at a time, in order.

@@ -27,7 +27,7 @@ class Task {
   // Writes the mean gradient of batch number `batch` (0, 1, ... over the whole run; the order is a function of the
   // seed) at `at`, and returns the batch's mean loss. `stream` is for what the model draws (dropout, augmentation).
   virtual double gradient(View at, uint64_t seed, int64_t batch, const Stream& stream, Span out) const = 0;
-  // On the test set. `buffers_seed` fixes the training batches on which statistics such as batch norm's are
+  // On the test set. `seed` fixes the training batches on which statistics such as batch norm's are
   // re-estimated.
   virtual Evaluation evaluate(View theta, uint64_t seed) const = 0;
 };

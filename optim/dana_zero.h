@@ -18,8 +18,8 @@
 //   sent:    theta - gamma S
 //
 // The paper looks ahead with the present eta, theta - eta gamma v0: the same while eta is constant. With each
-// velocity's own rate, one worker equals Nesterov's SGD under any schedule, bit for bit: S is kept in double, where a
-// rounded product can be taken away again without a trace, so it does not drift either.
+// velocity's own rate, one worker equals Nesterov's SGD under any schedule, bit for bit. S is kept in double: a
+// float added and taken away again leaves no trace unless S is some 2^29 times larger, so S hardly drifts.
 
 #include "optim/server_rule.h"
 

@@ -15,7 +15,7 @@ struct Event {
     assign,    // worker was sent parameters and a batch: batch, learning_rate, version
     arrive,    // worker's message arrived: batch, taken, learning_rate (as told), version (after it)
     evaluate,  // theta was copied for an evaluation: version
-    finish,    // the run ended as configured
+    finish,    // all gradients were taken in
   };
   Kind kind = Kind::join;
   bool taken = true;    // arrive

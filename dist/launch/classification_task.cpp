@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "framework/ops/loss.h"
+#include "framework/ops/reduce.h"
 
 namespace tg {
 namespace {
@@ -17,18 +18,9 @@ constexpr int64_t kEstimationBatches = 16;
 Tensor borrowed(View values) { return Tensor::borrow(const_cast<float*>(values.data), {values.size}, values.device); }
 
 int64_t count_errors(const Tensor& logits, const Tensor& labels) {
-  const int64_t n = logits.dim(0), classes = logits.dim(1);
-  const float* z = logits.data<float>();
-  const int32_t* y = labels.data<int32_t>();
+  const Tensor named = argmax(logits, 1);
   int64_t errors = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const float* row = z + i * classes;
-    int64_t best = 0;
-    for (int64_t c = 1; c < classes; ++c) {
-      if (row[c] > row[best]) best = c;
-    }
-    errors += best != y[i];
-  }
+  for (int64_t i = 0; i < labels.count(); ++i) errors += named.data<int32_t>()[i] != labels.data<int32_t>()[i];
   return errors;
 }
 

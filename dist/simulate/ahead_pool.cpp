@@ -40,7 +40,7 @@ struct AheadPool::Work {
 
 AheadPool::AheadPool(int threads, int omp_threads) : most_running_(threads), omp_threads_(omp_threads) {
   const std::vector<int> cores = usable_cores();
-  const bool tie = omp_threads == 1 && static_cast<size_t>(threads) <= cores.size();
+  const bool tie = omp_threads == 1 && static_cast<size_t>(threads) == cores.size();
   try {
     for (int i = 0; i < threads; ++i) {
       threads_.emplace_back([this, core = tie ? cores[static_cast<size_t>(i)] : -1] {

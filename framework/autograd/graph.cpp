@@ -5,6 +5,7 @@
 #include <cstring>
 #include <queue>
 #include <unordered_map>
+#include <utility>
 
 #include "framework/core/for_each.h"
 
@@ -83,15 +84,20 @@ Tensor Saved::get(const char* op) const {
 NoGrad::NoGrad() : before_(recording_enabled) { recording_enabled = false; }
 NoGrad::~NoGrad() { recording_enabled = before_; }
 
-bool recording(std::initializer_list<Tensor> inputs) {
-  return recording_enabled &&
-         std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return t.defined() && t.node() != nullptr; });
+namespace {
+
+bool carries(const Tensor& t) { return t.defined() && t.node() != nullptr; }
+
+bool any_carries(std::span<const Tensor> inputs) {
+  return recording_enabled && std::any_of(inputs.begin(), inputs.end(), carries);
 }
 
+}  // namespace
+
+bool recording(std::initializer_list<Tensor> inputs) { return any_carries({inputs.begin(), inputs.size()}); }
+
 void record(Tensor& output, const Op& op, std::span<const Tensor> inputs, Backward backward) {
-  if (!recording_enabled) return;
-  const auto carries = [](const Tensor& t) { return t.defined() && t.node() != nullptr; };
-  if (std::none_of(inputs.begin(), inputs.end(), carries)) return;
+  if (!any_carries(inputs)) return;
   auto node = make_node(output, op.name());
   node->inputs.reserve(inputs.size());
   for (const Tensor& input : inputs) node->inputs.push_back(carries(input) ? input.node() : nullptr);
@@ -117,6 +123,7 @@ class Walk {
     Tensor sum;    // undefined until the first contribution
     Tensor place;  // of a leaf that was asked for: where its gradient belongs
     bool wanted_leaf = false;
+    bool place_given = false;  // to a kernel that will write to it
   };
 
   // The gradient of this leaf is wanted, in `place` if that is defined.
@@ -128,7 +135,6 @@ class Walk {
 
   void run(const Tensor& output, const Tensor& cotangent) {
     GradientSink sink(*this);
-    sink.node_ = nullptr;
     add(output.node(), "gradients", 0, cotangent.detach());  // what is done to it is not to be recorded
     while (!queue_.empty()) {
       const std::shared_ptr<Node> node = queue_.top();
@@ -180,7 +186,8 @@ class Walk {
 
   Tensor place(const std::shared_ptr<Node>& node) {
     const auto slot = slots_.find(node.get());
-    const bool first_of_leaf = slot != slots_.end() && slot->second.place.defined() && !slot->second.sum.defined();
+    const bool first_of_leaf = slot != slots_.end() && slot->second.place.defined() && !slot->second.sum.defined() &&
+                               !std::exchange(slot->second.place_given, true);
     return first_of_leaf ? slot->second.place : Tensor::empty(node->shape, node->dtype, node->device);
   }
 

@@ -36,6 +36,7 @@ class Op {
 // All operations, sorted by name.
 std::vector<const Op*> all_ops();
 
+// One recorded operation, or a leaf: where its gradient goes on to. Ids grow, so an input's is smaller.
 class Node {
  public:
   ~Node();
@@ -111,7 +112,7 @@ struct Parameters {
 // on. The graph is released on the way: a loss can be differentiated once. Throws Error if `loss` is not one number,
 // carries no gradient, or something that was saved has been changed.
 Tensor gradients(const Tensor& loss, const Parameters& parameters);
-// The same into the caller's memory of layout.size() elements.
+// The same into the caller's memory of layout.size() elements. If it throws, `out` is partly written.
 void gradients(const Tensor& loss, const Parameters& parameters, Span out);
 // d (sum of output * cotangent) / d leaf for each leaf; the cotangent has the output's shape.
 std::vector<Tensor> gradients(const Tensor& output, const std::vector<Tensor>& leaves, const Tensor& cotangent);

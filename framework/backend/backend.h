@@ -37,16 +37,17 @@ struct PoolGeometry {
 };
 
 struct BatchNormGeometry {
-  double epsilon = 1e-5;
-  bool relu = false;
+  double epsilon = 1e-5;  // added to the variance
+  bool relu = false;      // max(y, 0) afterwards
 };
 
 struct CrossEntropyGeometry {
-  double smoothing = 0;
-  int32_t ignore = -100;
-  int64_t rows = 1;  // that count
+  double smoothing = 0;   // [0, 1)
+  int32_t ignore = -100;  // the label of rows that do not count
+  int64_t rows = 1;       // that count
 };
 
+// The formula's constants, see ops/norm.h; size in channels.
 struct ResponseNormGeometry {
   int64_t size;
   double alpha, beta, k;
@@ -73,7 +74,7 @@ class Backend {
   virtual void max_backward(const Tensor& gradient, const Tensor& index, int64_t outer, int64_t n, int64_t inner,
                             Tensor& dx) = 0;
 
-  // x [N, H, W, C], weight [K, R, S, C], bias [K] or undefined -> y [N, OH, OW, K], then max(y, 0) if relu.
+  // x [N, H, W, C], weight [K, R, S, C / groups], bias [K] or undefined -> y [N, OH, OW, K], then max(y, 0) if relu.
   virtual void conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvGeometry& geometry,
                       bool relu, Tensor& y) = 0;
   virtual void conv2d_backward_data(const Tensor& gradient, const Tensor& weight, const ConvGeometry& geometry,

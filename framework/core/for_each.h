@@ -23,7 +23,7 @@ inline constexpr int64_t kParallelGrain = 1 << 15;
 
 namespace detail {
 
-// The pointers must not overlap, except where they are equal to none: __restrict lets the loop be vectorised.
+// The vectors must not overlap: __restrict lets the loop be vectorised.
 template <class F, class... T>
 void for_each_range(F f, int64_t begin, int64_t end, T* __restrict... p) {
 #pragma omp simd

@@ -9,8 +9,7 @@ namespace tg {
 
 namespace {
 
-constexpr int64_t kStart = 16;                       // elements: 64 bytes of float32
-constexpr int64_t kMostElements = int64_t{1} << 56;  // so that a count of bytes fits 64 bits
+constexpr int64_t kStart = 16;  // elements: 64 bytes of float32
 
 // FNV-1a over bytes, with numbers as eight little-endian bytes.
 class Fnv {

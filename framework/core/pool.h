@@ -14,7 +14,7 @@ namespace tg {
 struct PoolStats {
   int64_t live = 0;          // bytes that tensors hold now
   int64_t live_peak = 0;     // the most that `live` has been since reset_peak()
-  int64_t cached = 0;        // bytes taken from the system and free for the next tensor
+  int64_t cached = 0;        // bytes taken from the system and which no tensor holds; after trim() some have no pages
   int64_t peak = 0;          // the most taken from the system since reset_peak()
   int64_t system_calls = 0;  // how often the pool had to ask the system for more
 };

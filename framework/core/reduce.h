@@ -42,6 +42,7 @@ double reduce_block(F f, int64_t begin, int64_t end, const T* __restrict... p) {
 // Sum over i of formula(first[i], rest[i]...), accumulated in double. Lengths and devices must agree, else Error.
 template <class F, class T, class... U>
 double reduce_sum(const F& formula, BasicSpan<T> first, BasicSpan<U>... rest) {
+  static_assert(std::is_trivially_copyable_v<F>, "a formula travels to a GPU by its bytes");
   (detail::check_spans("reduce_sum", rest.size, rest.device, first.size, first.device), ...);
   require(first.device.on_host(), "reduce_sum: no kernel of this formula for {}", name_of(first.device));
   const int64_t n = first.size, blocks = (n + kReduceBlock - 1) / kReduceBlock;

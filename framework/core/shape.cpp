@@ -23,7 +23,7 @@ int64_t Shape::count() const {
   if (std::find(begin(), end(), 0) != end()) return 0;
   int64_t n = 1;
   for (int64_t d : *this) {
-    require(n <= (int64_t{1} << 62) / d, "shape: {} has too many elements", str());
+    require(n <= kMostElements / d, "shape: {} has too many elements", str());
     n *= d;
   }
   return n;
@@ -71,6 +71,7 @@ Shape broadcast(const Shape& a, const Shape& b, const char* what) {
 
 Strides row_major(const Shape& shape) {
   Strides strides{};
+  if (shape.count() == 0) return strides;  // nothing to step over, and products of the other dimensions may overflow
   int64_t step = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
     strides[static_cast<size_t>(i)] = step;

@@ -10,6 +10,7 @@
 namespace tg {
 
 inline constexpr int kMaxRank = 6;
+inline constexpr int64_t kMostElements = int64_t{1} << 56;  // so that a count of bytes fits 64 bits
 
 class Shape {
  public:
@@ -20,11 +21,10 @@ class Shape {
   int rank() const { return rank_; }
   int64_t operator[](int axis) const { return dims_[static_cast<size_t>(axis)]; }
   int64_t& operator[](int axis) { return dims_[static_cast<size_t>(axis)]; }
-  // Product of the dimensions; throws Error if it does not fit 62 bits.
+  // Product of the dimensions; throws Error above kMostElements.
   int64_t count() const;
   const int64_t* begin() const { return dims_.data(); }
   const int64_t* end() const { return dims_.data() + rank_; }
-  std::span<const int64_t> dims() const { return {dims_.data(), static_cast<size_t>(rank_)}; }
   bool operator==(const Shape& other) const;
 
   // Turns a negative axis into the one counted from the end; throws Error naming `what` if it is out of range.

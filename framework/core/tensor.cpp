@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "framework/core/for_each.h"
 #include "framework/core/pool.h"
@@ -121,37 +123,59 @@ Tensor Tensor::to(Device to_device) const {
 
 Tensor Tensor::as_contiguous() const { return contiguous() ? *this : copy(); }
 
-void Tensor::fill(double value) {
-  require(contiguous(), "fill: needs a contiguous tensor");
-  visit_dtype(dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    T* p = data<T>();
-    std::fill(p, p + count(), static_cast<T>(value));
-  });
+namespace {
+
+// Saturates where an integer type cannot hold the value: a cast would be undefined.
+template <class To, class From>
+To converted(From value) {
+  if constexpr (std::is_integral_v<To> && !std::is_same_v<To, From>) {
+    const double v = static_cast<double>(value);
+    if (v != v) return To{0};
+    constexpr double kLeast = std::numeric_limits<To>::min(), kMost = std::numeric_limits<To>::max();
+    return static_cast<To>(std::clamp(v, kLeast, kMost));
+  } else {
+    return static_cast<To>(value);
+  }
 }
 
-namespace {
+template <class To, class From>
+void copy_row(To* to, int64_t to_step, const From* from, int64_t from_step, int64_t begin, int64_t end) {
+  if (to_step == 1 && from_step == 1) {
+    To* __restrict t = to;
+    const From* __restrict f = from;
+    for (int64_t i = begin; i < end; ++i) t[i] = converted<To>(f[i]);
+  } else {
+    for (int64_t i = begin; i < end; ++i) to[i * to_step] = converted<To>(from[i * from_step]);
+  }
+}
 
 template <class To, class From>
 void copy_strided(To* to, const Strides& to_strides, const From* from, const Strides& from_strides,
                   const Shape& shape) {
   const StridedLoop<2> loop(shape, {to_strides, from_strides});
   const int64_t n = loop.inner(), to_step = loop.inner_stride(0), from_step = loop.inner_stride(1);
+  if (loop.rows() == 1) {  // one long row is split inside
+    detail::split_range(n, 16, [&](int64_t begin, int64_t end) { copy_row(to, to_step, from, from_step, begin, end); });
+    return;
+  }
   detail::split_range(loop.rows() * n, n, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin / n; row < end / n; ++row) {
       const auto at = loop.offsets(row);
-      To* __restrict t = to + at[0];
-      const From* __restrict f = from + at[1];
-      if (to_step == 1 && from_step == 1) {
-        for (int64_t i = 0; i < n; ++i) t[i] = static_cast<To>(f[i]);
-      } else {
-        for (int64_t i = 0; i < n; ++i) t[i * to_step] = static_cast<To>(f[i * from_step]);
-      }
+      copy_row(to + at[0], to_step, from + at[1], from_step, 0, n);
     }
   });
 }
 
 }  // namespace
+
+void Tensor::fill(double value) {
+  require(contiguous(), "fill: needs a contiguous tensor");
+  visit_dtype(dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    T* p = data<T>();
+    std::fill(p, p + count(), converted<T>(value));
+  });
+}
 
 void Tensor::copy_from(const Tensor& other) {
   require(shape() == other.shape(), "copy: {} into {}", other.shape().str(), shape().str());

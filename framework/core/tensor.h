@@ -50,7 +50,8 @@ class Tensor {
   // Row-major values; throws Error unless there are exactly shape.count() of them.
   template <class T>
   static Tensor from(const std::vector<T>& values, const Shape& shape, Device device = kCpu);
-  // A tensor over memory that the caller owns and keeps alive.
+  // A tensor over memory that the caller owns and keeps alive. Writes through other handles to that memory do not count
+  // in its version.
   static Tensor borrow(float* data, const Shape& shape, Device device = kCpu);
 
   bool defined() const { return impl_ != nullptr; }
@@ -85,17 +86,22 @@ class Tensor {
   }
 
   // Views of the same storage; they carry no gradient (the differentiable forms are in ops/shape.h).
+  // Element [i, j, ...] lies at offset + i strides[0] + j strides[1] + ...; the offset counts from the storage's start.
+  // Not checked.
   Tensor as_strided(const Shape& shape, const Strides& strides, int64_t offset) const;
   // The same elements in another shape; copies if the tensor is not contiguous.
   Tensor with_shape(const Shape& shape) const;
   Tensor detach() const;  // the same numbers without their history
 
   Tensor copy() const;  // a new contiguous tensor
+  // Itself if it is so already, else a copy without history; ops/shape.h has the differentiable forms. A value that an
+  // integer type cannot hold becomes its nearest, a NaN 0.
   Tensor to(DType dtype) const;
   Tensor to(Device device) const;
   Tensor as_contiguous() const;  // itself, or a copy
-  void fill(double value);
-  void copy_from(const Tensor& other);  // same shape and any dtype
+  void fill(double value);       // throws Error unless contiguous
+  // Same shape, any dtype, no overlap.
+  void copy_from(const Tensor& other);
 
   // The one element of a tensor that has one; throws Error otherwise.
   double item() const;

@@ -25,6 +25,8 @@ void Model::collect() {
   Collector found;
   module_->visit(found);
   for (const auto& [path, parameter] : found.parameters) {
+    require(std::find(parts_.begin(), parts_.end(), parameter) == parts_.end(),
+            "model: '{}' is a parameter that has another name already; visit() lists each parameter once", path);
     parameters_.layout.add(path, parameter->shape);
     parts_.push_back(parameter);
   }

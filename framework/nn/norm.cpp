@@ -9,8 +9,10 @@ const Init kOnes{Init::Kind::constant, 1};
 
 struct MoveTowards {
   float rate, factor;
-  // At rate 1 nothing is left of what was there, to the last bit.
-  TG_HD void operator()(float& running, float batch) const { running = (1 - rate) * running + rate * (factor * batch); }
+  // At rate 1 nothing is left of what was there, not even a NaN.
+  TG_HD void operator()(float& running, float batch) const {
+    running = rate < 1 ? (1 - rate) * running + rate * (factor * batch) : factor * batch;
+  }
 };
 
 }  // namespace

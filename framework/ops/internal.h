@@ -41,6 +41,12 @@ inline std::optional<Saved> save_if(bool needed, const Tensor& t) {
   return Saved(t);
 }
 
+// Entries [begin, begin + count) along an axis, as a view without history.
+inline Tensor part(const Tensor& x, int axis, int64_t begin, int64_t count) {
+  return x.as_strided(x.shape().with(axis, count), x.strides(),
+                      x.offset() + begin * x.strides()[static_cast<size_t>(axis)]);
+}
+
 // Adds up a gradient over what broadcasting had repeated, down to `shape`.
 Tensor sum_to(const Tensor& gradient, const Shape& shape);
 

@@ -7,12 +7,6 @@
 namespace tg {
 namespace {
 
-// Entries [begin, begin + count) along an axis, as a view.
-Tensor part(const Tensor& x, int axis, int64_t begin, int64_t count) {
-  return x.as_strided(x.shape().with(axis, count), x.strides(),
-                      x.offset() + begin * x.strides()[static_cast<size_t>(axis)]);
-}
-
 // x as [outer, n, inner] around an axis.
 struct Around {
   Around(const Shape& shape, int axis) : n(shape[axis]) {
@@ -42,13 +36,13 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
   int64_t at = 0;
   for (const Tensor& t : parts) {
     sizes.push_back(t.dim(along));
-    part(y, along, at, sizes.back()).copy_from(t);
+    detail::part(y, along, at, sizes.back()).copy_from(t);
     at += sizes.back();
   }
   record(y, kConcat, std::span<const Tensor>(parts), [along, sizes](Tensor g, GradientSink& sink) {
     int64_t begin = 0;
     for (size_t i = 0; i < sizes.size(); ++i) {
-      if (sink.wants(static_cast<int>(i))) sink.add(static_cast<int>(i), part(g, along, begin, sizes[i]));
+      if (sink.wants(static_cast<int>(i))) sink.add(static_cast<int>(i), detail::part(g, along, begin, sizes[i]));
       begin += sizes[i];
     }
   });
@@ -83,9 +77,9 @@ Tensor pad(const Tensor& x, int axis, int64_t before, int64_t after, double valu
           "pad: {} entries before and {} after; each is 0 to {}", before, after, kMostPadding);
   const int64_t size = x.dim(along);
   Tensor y = Tensor::full(x.shape().with(along, before + size + after), value, x.dtype(), x.device());
-  part(y, along, before, size).copy_from(x);
+  detail::part(y, along, before, size).copy_from(x);
   record(y, kPad, {x},
-         [along, before, size](Tensor g, GradientSink& sink) { sink.add(0, part(g, along, before, size)); });
+         [along, before, size](Tensor g, GradientSink& sink) { sink.add(0, detail::part(g, along, before, size)); });
   return y;
 }
 

@@ -31,8 +31,8 @@ Tensor log_softmax(const Tensor& x) {
   return y;
 }
 
-// loss = -(1/rows) sum over i of (1 - s) log_softmax(logits)[i, labels[i]] + s / classes sum over c of
-// log_softmax(logits)[i, c]
+// loss = -(1/rows) sum over i of [ (1 - s) p[i, labels[i]] + s / classes sum over c of p[i, c] ], p =
+// log_softmax(logits)
 static const Op kCrossEntropy{
     "cross_entropy", "dlogits = g / rows * (softmax - (1 - s) one-hot of labels - s / classes), 0 in ignored rows"};
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {

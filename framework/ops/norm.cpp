@@ -42,18 +42,22 @@ Tensor batch_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, con
   Tensor y = detail::empty_like(x), mean = detail::empty_like(scale), variance = detail::empty_like(scale), kept;
   backend_for(x).batch_norm(input, s, shift.as_contiguous(), geometry, y, mean, variance, kept);
   if (statistics != nullptr) *statistics = {mean, variance, rows};
-  record(
-      y, kBatchNorm, {x, scale, shift},
-      [geometry, saved_x = Saved(input), saved_scale = Saved(s), mean, variance, kept](Tensor g, GradientSink& sink) {
-        Tensor dx = sink.wants(0) ? sink.place(0) : detail::empty_like(g);
-        Tensor dscale = sink.wants(1) ? sink.place(1) : detail::empty_like(mean);
-        Tensor dshift = sink.wants(2) ? sink.place(2) : detail::empty_like(mean);
-        backend_for(g).batch_norm_backward(g, saved_x.get(kBatchNorm.name()), saved_scale.get(kBatchNorm.name()), mean,
-                                           variance, kept, geometry, dx, dscale, dshift);
-        sink.add(0, dx);
-        sink.add(1, dscale);
-        sink.add(2, dshift);
-      });
+  record(y, kBatchNorm, {x, scale, shift},
+         [geometry, saved_x = Saved(input), saved_scale = Saved(s), saved_mean = Saved(mean),
+          saved_variance = Saved(variance),
+          saved_kept = detail::save_if(kept.defined(), kept)](Tensor g, GradientSink& sink) {
+           const char* op = kBatchNorm.name();
+           const Tensor mean = saved_mean.get(op), variance = saved_variance.get(op);
+           const Tensor kept = saved_kept ? saved_kept->get(op) : Tensor();
+           Tensor dx = sink.wants(0) ? sink.place(0) : detail::empty_like(g);
+           Tensor dscale = sink.wants(1) ? sink.place(1) : detail::empty_like(mean);
+           Tensor dshift = sink.wants(2) ? sink.place(2) : detail::empty_like(mean);
+           backend_for(g).batch_norm_backward(g, saved_x.get(kBatchNorm.name()), saved_scale.get(kBatchNorm.name()),
+                                              mean, variance, kept, geometry, dx, dscale, dshift);
+           sink.add(0, dx);
+           sink.add(1, dscale);
+           sink.add(2, dshift);
+         });
   return y;
 }
 

@@ -77,26 +77,17 @@ Tensor transpose2d(const Tensor& x) {
   return transpose(x, {1, 0});
 }
 
-namespace {
-
-Tensor part(const Tensor& x, int axis, int64_t begin, int64_t end) {
-  return x.as_strided(x.shape().with(axis, end - begin), x.strides(),
-                      x.offset() + begin * x.strides()[static_cast<size_t>(axis)]);
-}
-
-}  // namespace
-
 // elements [begin, end) along one axis
 static const Op kSlice{"slice", "dx = g in [begin, end), else 0"};
 Tensor slice(const Tensor& x, int axis, int64_t begin, int64_t end) {
   const int along = x.shape().axis(axis, "slice");
   require(0 <= begin && begin <= end && end <= x.dim(along), "slice: [{}, {}) of axis {} of shape {}; it has [0, {})",
           begin, end, axis, x.shape().str(), x.dim(along));
-  Tensor y = part(x, along, begin, end);
+  Tensor y = detail::part(x, along, begin, end - begin);
   record(y, kSlice, {x}, [shape = x.shape(), along, begin, end](Tensor g, GradientSink& sink) {
     if (!sink.wants(0)) return;
     const Tensor dx = Tensor::zeros(shape, g.dtype(), g.device());
-    part(dx, along, begin, end).copy_from(g);
+    detail::part(dx, along, begin, end - begin).copy_from(g);
     sink.add(0, dx);
   });
   return y;

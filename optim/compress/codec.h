@@ -17,7 +17,8 @@ namespace tg {
 class Codec {
  public:
   virtual ~Codec() = default;
-  // True if decode(encode(x)) is x, bit for bit: an engine in one process then skips both and only counts bytes.
+  // True if decode(encode(x)) is x, bit for bit: and encode() always writes
+  // max_encoded_bytes(): an engine in one process then skips both and counts that.
   virtual bool exact() const { return false; }
   // The most bytes that encode() writes for elements [first, first + count) of the layout's vector.
   virtual int64_t max_encoded_bytes(int64_t first, int64_t count) const = 0;

@@ -157,7 +157,6 @@ Plan& plan_for(const Problem& p) {
 
 void CpuBackend::conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvGeometry& geometry,
                         bool relu, Tensor& y) {
-  if (y.count() == 0) return;
   const Problem p = problem_of(x.shape(), weight.shape(), y.shape(), geometry, bias.defined(), relu);
   ForwardPlan& plan = plan_for<ForwardPlan>(p);
   const Tensor kept = plan.weights.import(weight);
@@ -170,7 +169,6 @@ void CpuBackend::conv2d(const Tensor& x, const Tensor& weight, const Tensor& bia
 
 void CpuBackend::conv2d_backward_data(const Tensor& gradient, const Tensor& weight, const ConvGeometry& geometry,
                                       Tensor& dx) {
-  if (gradient.count() == 0) return dx.fill(0);
   const Problem p = problem_of(dx.shape(), weight.shape(), gradient.shape(), geometry, false, false);
   BackwardDataPlan& plan = plan_for<BackwardDataPlan>(p);
   const Tensor kept = plan.weights.import(weight);
@@ -182,11 +180,6 @@ void CpuBackend::conv2d_backward_data(const Tensor& gradient, const Tensor& weig
 
 void CpuBackend::conv2d_backward_weights(const Tensor& x, const Tensor& gradient, const ConvGeometry& geometry,
                                          Tensor& dweight, Tensor& dbias) {
-  if (gradient.count() == 0) {
-    dweight.fill(0);
-    if (dbias.defined()) dbias.fill(0);
-    return;
-  }
   const Problem p = problem_of(x.shape(), dweight.shape(), gradient.shape(), geometry, dbias.defined(), false);
   BackwardWeightsPlan& plan = plan_for<BackwardWeightsPlan>(p);
   WeightForm& weights = plan.weights;

@@ -1,6 +1,6 @@
 #pragma once
 // The float32 kernels of the CPU: oneDNN for products and convolutions, our own vector loops for the rest. What is not
-// overridden is plain's loop, which is as fast as it needs to be.
+// overridden is plain's loop, on one thread.
 
 #include "framework/backend/plain/plain.h"
 

@@ -1,4 +1,4 @@
-// Sums over one axis. Split by output and never by the reduction, so that the number of threads changes no bit.
+// Sums over one axis, split by output or by the fixed blocks of reduce_sum: the number of threads changes no bit.
 
 #include "framework/core/reduce.h"
 

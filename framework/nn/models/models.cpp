@@ -7,9 +7,10 @@ namespace {
 
 constexpr int64_t kWidest = 1 << 20;
 
-// "256-128" -> {256, 128}; "" -> {}.
+// "256-128" -> {256, 128}; "none" -> {}.
 std::vector<int64_t> parse_widths(const std::string& text) {
   std::vector<int64_t> widths;
+  if (text == "none") return widths;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('-', at), text.size());
     const std::string word = text.substr(at, end - at);
@@ -30,7 +31,7 @@ const std::vector<SpecInfo>& model_infos() {
       {"lenet", "two convolutions and two fully connected layers", {}},
       {"mlp",
        "fully connected layers with relu",
-       {{"hidden", "256-128", "widths of the hidden layers, joined by -; empty for softmax regression"}}},
+       {{"hidden", "256-128", "widths of the hidden layers, joined by -; none for softmax regression"}}},
       {"resnet8", "CIFAR's ResNet with 8 layers (He et al. 2016), shortcuts by 1x1 convolution", {}},
       {"resnet20", "the same with 20 layers", {}},
       {"resnet32", "the same with 32 layers", {}},
@@ -49,7 +50,7 @@ Model make_model(const Spec& spec, const Shape& picture, int64_t classes) {
   if (spec.name() == "lenet") return make_lenet(picture, classes);
   for (const int64_t layers : {8, 20, 32, 56, 110})
     if (spec.name() == "resnet" + std::to_string(layers)) return make_cifar_resnet(picture, classes, layers);
-  require(spec.name() == "mlp", "model {}: not made here", spec.name());
+  require(spec.name() == "mlp", "model {}: it has a name but no maker; add a line to make_model()", spec.name());
   return make_mlp(picture, parse_widths(spec.text("hidden")), classes);
 }
 
