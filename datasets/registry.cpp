@@ -155,4 +155,10 @@ std::vector<DatasetStatus> find_datasets(const std::string& data_dir) {
   return all;
 }
 
+std::string found_dataset(const std::string& name, const std::string& data_dir) {
+  for (const DatasetStatus& status : find_datasets(data_dir))
+    if (status.name == name) return status.found;
+  return "";
+}
+
 }  // namespace tg

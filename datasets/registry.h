@@ -29,6 +29,9 @@ struct DatasetStatus {
   std::vector<SearchedPlace> searched;  // up to the first that holds any of its files
 };
 
+// Where load_dataset finds a data set: its folder, or "built in"; empty if it would not.
+std::string found_dataset(const std::string& name, const std::string& data_dir);
+
 // What load_dataset would find, for every name. Reads no file and throws for no state of the disk.
 std::vector<DatasetStatus> find_datasets(const std::string& data_dir);
 

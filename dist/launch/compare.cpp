@@ -55,15 +55,14 @@ int compare(const std::vector<std::vector<std::string>>& values, const std::file
             const std::vector<std::string>& command_line) {
   const Interrupt interrupt;  // before the first thread
   const std::vector<Plan> plans = make_plans(values);
-  const std::filesystem::path path = out.empty() ? fresh_run_path("runs", "compare") : out;
-  RunFolder::check(path);
+  if (!out.empty()) RunFolder::check(out);
   LoadedData data;
   check_all(plans, data);
 
   if (interrupt.signal() != 0) return interrupt.exit_code();
 
-  const RunFolder folder(path);
-  say(fmt::format("{} runs, results in {}\n", plans.size(), path.string()));
+  const RunFolder folder(out.empty() ? fresh_run_path("runs", "compare") : out);
+  say(fmt::format("{} run{}, results in {}\n", plans.size(), plans.size() == 1 ? "" : "s", folder.path().string()));
   std::vector<std::string> notes;
   for (const Plan& plan : plans) add_new(plan.notes, notes);
   for (const std::string& note : notes) say(fmt::format("note: {}\n", note));
@@ -78,7 +77,7 @@ int compare(const std::vector<std::vector<std::string>>& values, const std::file
                           label, interrupt));
     rows.push_back(results.back().row);
     write_summary(folder.file("summary.csv"), rows);
-    if (!results.back().message.empty()) say(fmt::format("{}diverged at {}\n", label, results.back().message));
+    if (!results.back().message.empty()) say(fmt::format("{}diverged {}\n", label, results.back().message));
     if (interrupt.signal() != 0) break;
   }
   const std::string trouble = draw_all_runs(folder, plans, results);
@@ -87,7 +86,7 @@ int compare(const std::vector<std::vector<std::string>>& values, const std::file
   say(summary_table(plans, rows));
   if (results.size() < plans.size())
     say(fmt::format("stopped: {} of {} runs were not begun\n", plans.size() - results.size(), plans.size()));
-  say(fmt::format("results: {}\n", path.string()));
+  say(fmt::format("results: {}\n", folder.path().string()));
   return interrupt.exit_code();
 }
 

@@ -21,6 +21,7 @@ Interrupt::Interrupt() {
   // A shell without job control has SIGINT ignored in what runs in the background; but whoever sends it means it.
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is an error of its write, which cleans up
   ::pthread_sigmask(SIG_BLOCK, &ending_, &mask_before_);
   watcher_ = std::thread([this] { watch(); });
 }
@@ -31,6 +32,7 @@ Interrupt::~Interrupt() {
   watcher_.join();
   ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
   std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_DFL);
 }
 
 void Interrupt::watch() {

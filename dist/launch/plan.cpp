@@ -61,6 +61,8 @@ std::string name_without_momentum(Spec spec) {
 Plan make_plan(RunOptions options, MomentumUse use) {
   Spec rule_spec = Spec::parse(options.rule, rule_infos(), "rule");
   Spec model_spec = Spec::parse(options.model, model_infos(), "model");
+  require(!options.drop_at.empty() || options.drop_factor == RunOptions{}.drop_factor,
+          "--drop-factor {}: there is no --drop-at at which it would apply", options.drop_factor);
   Plan plan{std::move(options), std::move(rule_spec), std::move(model_spec), nullptr, {}};
   settle_momentum(plan, use);
   plan.rule = make_rule(plan.rule_spec);

@@ -50,8 +50,8 @@ void Progress::on_update(const UpdateRecord&) {
 }
 
 void Progress::on_evaluation(const EvaluationRecord& evaluation) {
-  last_result_ = fmt::format("train loss {:.4f}, test loss {:.4f}, test error {:.2f} %", evaluation.train_loss,
-                             evaluation.test_loss, evaluation.test_error_percent);
+  last_result_ = fmt::format("test error {:.2f} %, test loss {:.4f}, train loss {:.4f}", evaluation.test_error_percent,
+                             evaluation.test_loss, evaluation.train_loss);
   if (terminal_) return draw_bar();
   say(fmt::format("{}epoch {:.2f}: {}; {}\n", label_, evaluation.epoch, last_result_, time_left()));
 }

@@ -1,5 +1,7 @@
 #include "dist/launch/run.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -29,7 +31,14 @@ Schedule make_schedule(const RunOptions& options, int64_t batches_per_epoch) {
                              .warmup_start = *options.learning_rate / options.workers,
                              .drops = {},
                              .factor = options.drop_factor};
-  for (const double epoch : options.drop_at) schedule.drops.push_back(gradients_in(epoch, batches_per_epoch));
+  for (const double epoch : options.drop_at) {
+    const int64_t after = gradients_in(epoch, batches_per_epoch);
+    require(after > (schedule.drops.empty() ? 0 : schedule.drops.back()),
+            "--drop-at: epoch {} is gradient {} of {} in an epoch, which is not after {}; put drops at least a "
+            "gradient apart",
+            epoch, after, batches_per_epoch, schedule.drops.empty() ? "the start" : "the drop before");
+    schedule.drops.push_back(after);
+  }
   return Schedule(schedule);
 }
 
@@ -69,6 +78,7 @@ std::string config_text(const Plan& plan, const Job& job, const std::vector<std:
                                       {"options", options},
                                       {"notes", plan.notes},
                                       {"rule", rule},
+                                      {"data_found", found_dataset(plan.options.data, plan.options.data_dir)},
                                       {"codec", "none"},
                                       {"parameters", job.task->layout().count()},
                                       {"batches_per_epoch", job.task->batches_per_epoch()},
@@ -125,6 +135,19 @@ std::string workers_text(const History& history, int workers) {
   return text;
 }
 
+// Refuses what cannot fit: theta and its copies on the server, and for each worker what it was sent, its message, and
+// one vector of the rule's. An estimate from below; activations and gradients in flight come on top.
+void require_memory(const Plan& plan, const Layout& layout) {
+  const double vectors = 4 + 3 * static_cast<double>(plan.options.workers);
+  const double need = vectors * static_cast<double>(layout.size()) * sizeof(float);
+  const double have = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
+  require(need <= have,
+          "{}: {} parameters and {} workers take at least {:.1f} GB of memory, this machine has {:.1f}; choose a "
+          "smaller --model "
+          "or fewer --workers",
+          describe(plan), layout.count(), plan.options.workers, need / 1e9, have / 1e9);
+}
+
 }  // namespace
 
 const Splits& LoadedData::get(const RunOptions& options) {
@@ -143,6 +166,7 @@ ClassificationTask make_task(const Plan& plan, const Splits& data) {
 }
 
 Job make_job(const Plan& plan, const Task& task) {
+  require_memory(plan, task.layout());
   const RunOptions& options = plan.options;
   const int64_t per_epoch = task.batches_per_epoch();
   const double between = options.evaluate_every.value_or(std::min(options.epochs / 4, 1.0));
@@ -162,12 +186,12 @@ Job make_job(const Plan& plan, const Task& task) {
 RunResult run(const Plan& plan, const Job& job, const RunFolder& folder, const std::vector<std::string>& command_line,
               const std::string& label, const Interrupt& interrupt) {
   const Task& task = *job.task;
-  write_file(folder.file("config.json"), config_text(plan, job, command_line));
-
   History history;
   {
     Progress progress(label, job.gradients, task.batches_per_epoch());
+    // First, since it creates its files or fails: of two runs that found one folder empty, one gets no further.
     Recorder recorder(folder, {.job_hash = job_hash(plan, task.layout())}, progress, interrupt);
+    write_file(folder.file("config.json"), config_text(plan, job, command_line));
     history = simulate(job, make_simulator_options(plan.options), recorder);
     recorder.finish();
   }

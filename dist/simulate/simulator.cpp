@@ -17,6 +17,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// A NaN has no sign that means anything.
+double number(double value) { return std::isnan(value) ? std::abs(value) : value; }
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Vector passes of the event loop stay on its thread: the other cores belong to the pool.
@@ -171,7 +174,7 @@ History Simulation::run() {
   for (const EvaluationRecord& record : history_.evaluations)
     if (history_.status == History::Status::finished && !std::isfinite(record.test_loss))
       end(History::Status::diverged,
-          fmt::format("after {} gradients: the test loss is {}", record.gradients, record.test_loss));
+          fmt::format("after {} gradients: the test loss is {}", record.gradients, number(record.test_loss)));
 
   for (const Slot& slot : slots_) history_.gradient_seconds += slot.worker.seconds();
   history_.theta.assign(update_->theta().begin(), update_->theta().end());
@@ -240,8 +243,8 @@ void Simulation::take(WorkerId id) {
   Slot& from = slot(id);
   const SimulatedWorker::Outcome& outcome = from.worker.outcome();
   if (!std::isfinite(outcome.loss))
-    return end(History::Status::diverged,
-               fmt::format("update {}: worker {}'s loss is {} (batch {})", accepted_, id, outcome.loss, from.batch));
+    return end(History::Status::diverged, fmt::format("at update {}: worker {}'s loss is {} (batch {})", accepted_, id,
+                                                      number(outcome.loss), from.batch));
 
   const UpdateRecord record{
       .update = accepted_,
@@ -302,7 +305,8 @@ void Simulation::evaluate() {
   const View theta = update_->theta();
   tell({.kind = Event::Kind::evaluate, .worker = -1, .batch = -1});
   if (!all_finite(theta))
-    return end(History::Status::diverged, fmt::format("update {}: parameters are not finite any more", accepted_ - 1));
+    return end(History::Status::diverged,
+               fmt::format("at update {}: parameters are not finite any more", accepted_ - 1));
   evaluations_.start({.gradients = accepted_,
                       .epoch = static_cast<double>(accepted_) / static_cast<double>(job_.task->batches_per_epoch()),
                       .time = now_,

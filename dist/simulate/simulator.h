@@ -27,10 +27,10 @@ struct SimulatorOptions {
 // computed ahead on a pool, the earliest to finish first, and taken in in virtual order. The batch of a message that
 // the gate refuses is lost.
 //
-// The run ends with the last of job.gradients messages; with status diverged where a loss or a parameter (looked at
-// when theta is evaluated) is not finite; with status stopped, and without an evaluation at the end, where the observer
-// asks for it. The observer is called on the calling thread. Throws Error for a job that cannot run, and for what the
-// task throws, naming worker and update.
+// The run ends with the last of job.gradients messages; with status diverged where a loss of a batch or an evaluation,
+// or a parameter (looked at when theta is evaluated) is not finite; with status stopped, and without an evaluation at
+// the end, where the observer asks for it. The observer is called on the calling thread. Throws Error for a job that
+// cannot run, and for what the task throws, naming worker and update.
 History simulate(const Job& job, const SimulatorOptions& options, Observer& observer);
 
 }  // namespace tg

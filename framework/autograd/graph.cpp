@@ -230,6 +230,9 @@ void gradients(const Tensor& loss, const Parameters& parameters, Span out) {
     walk.want(parameters.leaves[i], flat.as_strided(entry.shape, row_major(entry.shape), entry.offset));
   }
   walk.run(loss, Tensor::full(loss.shape(), 1, loss.dtype(), loss.device()));
+  require(std::any_of(parameters.leaves.begin(), parameters.leaves.end(),
+                      [&](const Tensor& t) { return walk.result(t).defined(); }),
+          "gradients: the loss depends on none of these parameters (was bind() called after the forward pass?)");
   int64_t end = 0;  // of what has a value
   const auto clear_to = [&](int64_t begin) { std::fill(out.data + end, out.data + begin, 0.0f); };
   for (size_t i = 0; i < parameters.leaves.size(); ++i) {
@@ -260,7 +263,9 @@ std::vector<Tensor> gradients(const Tensor& output, const std::vector<Tensor>& l
   std::vector<Tensor> results;
   for (const Tensor& t : leaves) {
     const Tensor g = walk.result(t);
-    results.push_back(g.defined() ? g : Tensor::zeros(t.shape(), t.dtype(), t.device()));
+    // A copy, since an addition hands one tensor to both sides: no two results share memory, nor one with the
+    // cotangent.
+    results.push_back(g.defined() ? g.copy() : Tensor::zeros(t.shape(), t.dtype(), t.device()));
   }
   return results;
 }

@@ -57,8 +57,11 @@ Points points_of(const Series& series, bool log_y) {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "tardygrad-plot-XXXXXX").string();
-    require(::mkdtemp(name.data()) != nullptr, "plot: cannot make a folder in {}", fs::temp_directory_path().string());
+    std::error_code error;
+    const fs::path parent = fs::temp_directory_path(error);
+    require(!error, "plot: no folder for temporary files ({}); set TMPDIR to one", error.message());
+    std::string name = (parent / "tardygrad-plot-XXXXXX").string();
+    require(::mkdtemp(name.data()) != nullptr, "plot: cannot make a folder in {}", parent.string());
     path_ = name;
   }
   ~ScratchFolder() {

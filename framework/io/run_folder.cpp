@@ -40,8 +40,15 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
 
 fs::path fresh_run_path(const fs::path& base, const std::string& name) {
   const std::string first = fmt::format("{:%Y%m%d-%H%M%S}-{}", fmt::localtime(std::time(nullptr)), file_name_of(name));
+  std::error_code error;
+  fs::create_directories(base, error);
+  require(!error, "{}: cannot make this folder: {}", base.string(), error.message());
   fs::path path = base / first;
-  for (int i = 2; fs::exists(path); ++i) path = base / fmt::format("{}-{}", first, i);
+  // Made at once, so that of several runs that start together each has its own.
+  for (int i = 2; !fs::create_directory(path, error); ++i) {
+    require(!error, "{}: cannot make this folder: {}", path.string(), error.message());
+    path = base / fmt::format("{}-{}", first, i);
+  }
   return path;
 }
 

@@ -21,8 +21,8 @@ class RunFolder {
   std::filesystem::path path_;
 };
 
-// base/<date>-<time>-<name>, followed by -2, -3, ... if that is taken. Characters of `name` that shells or file systems
-// treat specially become '_'.
+// Makes the empty folder base/<date>-<time>-<name>, followed by -2, -3, ... if that is taken. Characters of `name` that
+// shells or file systems treat specially become '_'.
 std::filesystem::path fresh_run_path(const std::filesystem::path& base, const std::string& name);
 std::string file_name_of(const std::string& name);
 

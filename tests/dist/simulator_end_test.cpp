@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_loss_that_is_not_finite_ends_the_run_as_diverged) {
     fake::Recorder heard;
     const History history = simulate(job, {.clock = {.variation = 0}, .pool_threads = 2}, heard);
     BOOST_TEST((history.status == History::Status::diverged));
-    BOOST_TEST(history.message == fmt::format("update 27: worker 3's loss is {} (batch 27)", loss));
+    BOOST_TEST(history.message == fmt::format("at update 27: worker 3's loss is {} (batch 27)", loss));
     BOOST_TEST(history.updates.size() == 27u);
     BOOST_TEST(history.evaluations.size() == 2u);
     BOOST_TEST((heard.events.back().kind != Event::Kind::finish));
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(parameters_that_are_not_finite_end_the_run_as_diverged) {
   job.evaluate_every = 10;
   const History history = fake::run(job);
   BOOST_TEST((history.status == History::Status::diverged));
-  BOOST_TEST(history.message == "update 9: parameters are not finite any more");
+  BOOST_TEST(history.message == "at update 9: parameters are not finite any more");
   BOOST_TEST(history.updates.size() == 10u);
   BOOST_TEST(history.evaluations.empty());
 }

@@ -97,8 +97,9 @@ BOOST_AUTO_TEST_CASE(fresh_run_paths_differ) {
   const TemporaryFolder folder;
   const fs::path first = fresh_run_path(folder.str(), "dc-asgd-a:lambda=1,m=0");
   BOOST_TEST(contains(first.filename().string(), "dc-asgd-a_lambda=1_m=0"));
-  fs::create_directory(first);
-  BOOST_TEST(!fs::exists(fresh_run_path(folder.str(), "dc-asgd-a:lambda=1,m=0")));
+  const fs::path second = fresh_run_path(folder.str(), "dc-asgd-a:lambda=1,m=0");
+  BOOST_TEST(second != first);
+  BOOST_TEST((fs::is_empty(first) && fs::is_empty(second)));
   BOOST_TEST(file_name_of("../x y$(z)") == ".._x_y__z_");
 }
 

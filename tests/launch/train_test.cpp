@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(a_run_leaves_its_numbers_events_and_pictures) {
       run_in(folder, "train --rule dana-zero --workers 4 --lr 0.02 --epochs 3 --seed 7 --out r" + kQuick);
   BOOST_TEST(outcome.status == 0);
   BOOST_TEST(outcome.err == "");
-  BOOST_TEST(contains(outcome.out, "epoch 3.00: train loss"));
+  BOOST_TEST(contains(outcome.out, "epoch 3.00: test error"));
   BOOST_TEST(!contains(outcome.out, "\r"));  // no bar where there is no terminal
   BOOST_TEST(text_of(folder / "r/summary.csv").rfind(kSummaryHeader, 0) == 0u);
 
