@@ -9,4 +9,4 @@ MODELS=${*:-mlp lenet}
 ours=()
 for model in $MODELS; do ours+=(-- $T bench step --model "$model" --threads "$N" --seconds "$S"); done
 exec $B/side --rounds="$R" -- $U $B/lim_dnn --layout=nhwc --threads="$N" --budget="$S" $MODELS "${ours[@]}" \
-  -- $U $KEEP $B/peer_torch --threads="$N" --budget="$S" --tag=_keep $MODELS
+  -- $U $KEEP OPENBLAS_NUM_THREADS=$N $B/peer_torch --threads="$N" --budget="$S" --tag=_keep $MODELS
