@@ -169,7 +169,10 @@ Job make_job(const Plan& plan, const Task& task) {
   require_memory(plan, task.layout());
   const RunOptions& options = plan.options;
   const int64_t per_epoch = task.batches_per_epoch();
-  const double between = options.evaluate_every.value_or(std::min(options.epochs / 4, 1.0));
+  const int64_t gradients = std::max<int64_t>(gradients_in(options.epochs, per_epoch), 1);
+  // By default four times a run, rounded up so that no evaluation comes just before the last.
+  const int64_t between = options.evaluate_every ? gradients_in(*options.evaluate_every, per_epoch)
+                                                 : std::min((gradients + 3) / 4, per_epoch);
   const auto codec = [](const Layout& layout) { return make_none_codec(layout); };
   return {.task = &task,
           .rule = plan.rule.get(),
@@ -177,8 +180,8 @@ Job make_job(const Plan& plan, const Task& task) {
           .codec_down = codec,
           .schedule = make_schedule(options, per_epoch),
           .workers = options.workers,
-          .gradients = std::max<int64_t>(gradients_in(options.epochs, per_epoch), 1),
-          .evaluate_every = std::max<int64_t>(gradients_in(between, per_epoch), 1),
+          .gradients = gradients,
+          .evaluate_every = std::max<int64_t>(between, 1),
           .seed = options.seed,
           .threads_per_worker = options.threads_per_worker};
 }
