@@ -37,8 +37,8 @@ void set_drops(RunOptions& options, const std::string& text) {
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const double epoch = parse_number("--drop-at", text.substr(begin, end - begin), 0, kMostEpochs);
-    require(options.drop_at.empty() || epoch > options.drop_at.back(),
-            "--drop-at {}: expected epochs that grow, found {} after {}", text, epoch, options.drop_at.back());
+    const double before = options.drop_at.empty() ? 0 : options.drop_at.back();
+    require(epoch > before, "--drop-at {}: expected epochs above 0 that grow, found {} after {}", text, epoch, before);
     options.drop_at.push_back(epoch);
     begin = end + 1;
   }
