@@ -1,5 +1,6 @@
 // The tensor as a container: shapes, views, versions, copies, printing, and what it refuses.
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <limits>
 
 #include "framework/core/tensor.h"
@@ -193,6 +194,18 @@ BOOST_AUTO_TEST_CASE(long_tensors_are_printed_short) {
   const std::string text = count_up({2000}).str();
   BOOST_TEST(text == "float32 [2000] cpu\n[0, 1, 2, ..., 1997, 1998, 1999]");
   BOOST_TEST(count_up({100, 100}).str().size() < 300u);
+}
+
+BOOST_AUTO_TEST_CASE(sizes_whose_bytes_overflow_are_refused) {
+  for (const int64_t n : {int64_t{1} << 62, (int64_t{1} << 56) + 1, int64_t{1} << 57})
+    for (const DType t : {DType::u8, DType::f64}) BOOST_CHECK_THROW(Tensor::empty({n}, t), Error);
+  BOOST_TEST(Tensor::zeros({0, int64_t{1} << 40, int64_t{1} << 40}).count() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_an_integer_cannot_hold_becomes_its_nearest) {
+  const Tensor x = Tensor::from<float>({-5, 300, 7.9f, NAN}, {4});
+  BOOST_TEST((x.to(DType::u8).values() == std::vector<double>{0, 255, 7, 0}));
+  BOOST_TEST(Tensor::full({1}, 1e30, DType::i32).item() == 2147483647);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

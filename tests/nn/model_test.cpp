@@ -5,6 +5,9 @@
 
 #include "framework/nn/linear.h"
 #include "framework/nn/models/models.h"
+#include "framework/ops/elementwise.h"
+#include "framework/ops/norm.h"
+#include "framework/ops/reduce.h"
 
 using namespace tg;
 
@@ -124,6 +127,44 @@ BOOST_AUTO_TEST_CASE(models_by_name) {
     BOOST_CHECK_THROW(make(bad), Error);
   BOOST_TEST(contains(message_of([&] { make("lennet"); }), "lenet"));
   BOOST_CHECK_THROW(make_lenet({12, 28, 1}, 10), Error);
+}
+
+BOOST_AUTO_TEST_CASE(a_parameter_has_one_name) {
+  struct Tied {
+    Linear layer{{.in = 3, .out = 3}};
+    Tensor operator()(const Tensor& x, const Context& context) const { return layer(layer(x, context), context); }
+    void visit(Visitor& v) {
+      v("first", layer);
+      v("second", layer);
+    }
+  };
+  const std::string message = message_of([] { Model m(Tied{}); });
+  BOOST_TEST(contains(message, "second.weight"), message);
+}
+
+// A kernel that writes two gradients of one leaf is given two places.
+BOOST_AUTO_TEST_CASE(one_leaf_as_scale_and_shift) {
+  Parameters one, two;
+  one.flat = Tensor::full({16}, 2), two.flat = Tensor::full({32}, 2);
+  one.layout.add("both", {3}), two.layout.add("scale", {3}), two.layout.add("shift", {3});
+  one.leaves = {leaf(one.flat.as_strided({3}, {1}, 0))};
+  two.leaves = {leaf(two.flat.as_strided({3}, {1}, 0)), leaf(two.flat.as_strided({3}, {1}, 16))};
+  const Tensor x = Tensor::from<float>({1, 2, 3, 5, 1, 0, 2, 2, 7, 1, 4, 4}, {4, 3}),
+               w = Tensor::from<float>({1, -2, 3}, {3});
+  const auto loss = [&](const Tensor& scale, const Tensor& shift) { return sum(batch_norm(x, scale, shift) * w * x); };
+  const auto together = gradients(loss(one.leaves[0], one.leaves[0]), one).values();
+  const auto apart = gradients(loss(two.leaves[0], two.leaves[1]), two).values();
+  for (size_t i = 0; i < 3; ++i)
+    BOOST_TEST(together[i] == apart[i] + apart[16 + i], boost::test_tools::tolerance(1e-5));
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_of_other_leaves_is_an_error) {
+  Model m = make_mlp(kPicture, {}, 10);
+  m.bind_new(1);
+  const Tensor loss = sum(m(Tensor::full({1, 28, 28, 1}, 1), {}));
+  m.bind_new(1);  // new leaves, after the forward pass
+  const std::string message = message_of([&] { gradients(loss, m.parameters()); });
+  BOOST_TEST(contains(message, "bind()"), message);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
