@@ -8,7 +8,7 @@
 namespace tg {
 
 struct Machine {
-  std::string tardygrad, compiler, build;  // versions; "release, x86-64-v3"
+  std::string tardygrad, compiler, build;  // versions; "optimised, AVX2"
   std::string onednn_compiled_against, onednn_loaded, onednn_path;
   std::string instruction_set;  // the best that oneDNN uses here
   std::string processor;

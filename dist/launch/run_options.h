@@ -27,7 +27,7 @@ struct RunOptions {
   std::optional<double> evaluate_every;  // epochs; empty: a quarter of the run, at most 1
   uint64_t seed = 1;
   int threads_per_worker = 1;
-  int pool_threads = 0;  // 0: one per core
+  int pool_threads = 0;  // 0: cores / threads_per_worker, at most workers + 1
 };
 
 struct RunOption {

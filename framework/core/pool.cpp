@@ -51,7 +51,7 @@ class Arena {
     }
     const auto [found, start] = *fit;
     // From the far end of a hole: what is left of it then lies beside the free memory before it, and a large tensor
-    // that was here a moment ago finds its place whole again. (From the near end a step of LeNet takes 1.7 times the
+    // that was here a moment ago finds its place whole again. (From the near end a step of LeNet takes 1.8 times the
     // memory.)
     const bool far_end = start + found != committed_;
     const std::size_t offset = far_end ? start + found - size : start;

@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -222,6 +223,43 @@ BOOST_AUTO_TEST_CASE(a_reader_that_goes_away_does_not_end_the_run) {
   const TemporaryFolder folder;
   run_in(folder, "train --epochs 5 --out r" + kQuick + "| head -n 1");
   BOOST_TEST(summary(folder / "r").at("status") == "finished");
+}
+
+// A descriptor that is closed at the start would be given to the run's first file, and what is said would land in it.
+BOOST_AUTO_TEST_CASE(closed_standard_descriptors_leave_the_files_alone) {
+  const TemporaryFolder folder;
+  const std::string arguments = "train --workers 2 --epochs 0.5" + kQuick;
+  BOOST_TEST(run_in(folder, arguments + " --out usual").status == 0);
+  run_in(folder, arguments + " --out closed <&- >&- 2>&-; true");
+  for (const char* file : {"metrics.csv", "events.bin"})
+    BOOST_TEST((text_of(folder / "closed" / file) == text_of(folder / "usual" / file)), file);
+}
+
+BOOST_AUTO_TEST_CASE(runs_that_start_together_have_folders_of_their_own) {
+  const TemporaryFolder folder;
+  const std::string one = program() + " train --epochs 0.1" + kQuick + " >/dev/null";
+  run_in(folder, "--version; " + one + " & " + one + " & " + one + " & wait; true");
+  int folders = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "runs"))
+    folders += std::filesystem::exists(entry.path() / "summary.csv");
+  BOOST_TEST(folders == 3);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_fit_the_memory_is_refused_before_anything_is_made) {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      run_in(folder, "train --data synthetic --epochs 0.1 --model mlp:hidden=1048576-1048576 --out r");
+  BOOST_TEST(outcome.status == 1);
+  BOOST_TEST(contains(outcome.err, "GB of memory"), outcome.err);
+  BOOST_TEST(!std::filesystem::exists(folder / "r"));
+}
+
+BOOST_AUTO_TEST_CASE(without_a_folder_for_temporary_files_there_are_numbers_and_one_line_about_it) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run_in(folder, "train --epochs 0.1 --out r" + kQuick, "TMPDIR=/no/such/folder");
+  BOOST_TEST(outcome.status == 0);
+  BOOST_TEST(contains(outcome.out, "TMPDIR"), outcome.out);
+  BOOST_TEST(std::filesystem::exists(folder / "r/summary.csv"));
 }
 
 BOOST_AUTO_TEST_CASE(without_gnuplot_there_are_numbers_and_one_line_about_it) {

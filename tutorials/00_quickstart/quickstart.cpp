@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kSgdErrorPercent = 11;  // lenet by one worker stays below
 
-// Runs that differ in their rule alone, for the same number of samples.
+// Runs of several rules for the same number of samples. sgd has one worker, and so starts at the full rate: a warm-up
+// begins at rate / workers.
 struct Group {
   std::string name, title;
   RunOptions common;
