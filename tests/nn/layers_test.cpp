@@ -1,9 +1,11 @@
 // Every layer's derivatives, for its input and each of its parameters, in float64: alone and between two linear layers.
 
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 #include "framework/autograd/grad_check.h"
 #include "framework/nn/conv2d.h"
+#include "framework/nn/dropout.h"
 #include "framework/nn/linear.h"
 #include "framework/nn/norm.h"
 #include "framework/nn/shape_layers.h"
@@ -129,6 +131,30 @@ BOOST_AUTO_TEST_CASE(batch_norm_in_evaluation) {
 }
 
 BOOST_AUTO_TEST_CASE(flatten) { check_everywhere("flatten", Flatten{}, {2, 3, 2, 2}, 12); }
+
+BOOST_AUTO_TEST_CASE(dropout) {
+  check_everywhere("dropout", Dropout({.rate = 0.4}), {3, 5}, 5);
+  for (const double rate : {-0.5, 1.0, std::nan("")}) BOOST_CHECK_THROW(Dropout({.rate = rate}), Error);
+}
+
+// By the pass's stream and the layer's path, and only in training.
+BOOST_AUTO_TEST_CASE(what_dropout_drops) {
+  Dropout first({.rate = 0.5}), second = first;
+  const Tensor x = random({64}, "x");
+  BOOST_CHECK_THROW(first(x, {}), Error);  // no path yet
+  RandomLeaves visitor;
+  visitor("first", first);
+  visitor("second", second);
+  const auto values = [&](const Dropout& layer, uint64_t seed, bool training = true) {
+    return layer(x, {.training = training, .stream = Stream(seed)}).values();
+  };
+  BOOST_TEST((values(first, 1) == values(first, 1)));
+  BOOST_TEST((values(first, 1) != values(second, 1)));
+  BOOST_TEST((values(first, 1) != values(first, 2)));
+  BOOST_TEST((values(first, 1) != x.values()));
+  BOOST_TEST((values(first, 1, false) == x.values()));
+  BOOST_TEST((values(Dropout({.rate = 0}), 1) == x.values()));
+}
 
 // Relu after pooling is relu before it: the same values and the same gradients.
 BOOST_AUTO_TEST_CASE(relu_commutes_with_max_pooling) {
