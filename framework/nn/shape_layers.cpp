@@ -16,4 +16,10 @@ Tensor MaxPool2d::operator()(const Tensor& x, const Context&) const {
   return max_pool2d(x, {.kernel = options.kernel, .stride = stride, .padding = options.padding, .relu = options.relu});
 }
 
+Tensor AvgPool2d::operator()(const Tensor& x, const Context&) const {
+  require(x.rank() == 4, "{}: AvgPool2d takes [N, H, W, C], got {}", path, x.shape().str());
+  const int64_t stride = options.stride == 0 ? options.kernel : options.stride;
+  return avg_pool2d(x, {.kernel = options.kernel, .stride = stride, .padding = options.padding});
+}
+
 }  // namespace tg

@@ -29,4 +29,20 @@ struct MaxPool2d {
   std::string path = "MaxPool2d";
 };
 
+// Mean of each kernel x kernel window's positions inside the picture. [N, H, W, C] -> [N, OH, OW, C].
+struct AvgPool2d {
+  struct Options {
+    int64_t kernel = 2;
+    int64_t stride = 0;  // 0: the kernel's size
+    int64_t padding = 0;
+  };
+  AvgPool2d() = default;
+  explicit AvgPool2d(const Options& o) : options(o) {}
+  Tensor operator()(const Tensor& x, const Context& context) const;
+  void visit(Visitor&) {}
+
+  Options options;
+  std::string path = "AvgPool2d";
+};
+
 }  // namespace tg

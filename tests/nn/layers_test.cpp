@@ -6,6 +6,7 @@
 #include "framework/autograd/grad_check.h"
 #include "framework/nn/conv2d.h"
 #include "framework/nn/dropout.h"
+#include "framework/nn/embedding.h"
 #include "framework/nn/linear.h"
 #include "framework/nn/norm.h"
 #include "framework/nn/shape_layers.h"
@@ -97,6 +98,25 @@ BOOST_AUTO_TEST_CASE(max_pool2d) {
     check_everywhere("max_pool2d overlapping", MaxPool2d({.kernel = 3, .stride = 1, .padding = 1, .relu = relu}),
                      {1, 3, 4, 2}, 3 * 4 * 2);
   }
+}
+
+BOOST_AUTO_TEST_CASE(averaging_pools) {
+  check_everywhere("avg_pool2d", AvgPool2d({.kernel = 2}), {2, 5, 4, 3}, 2 * 2 * 3);
+  check_everywhere("avg_pool2d overlapping", AvgPool2d({.kernel = 3, .stride = 1, .padding = 1}), {1, 3, 4, 2},
+                   3 * 4 * 2);
+}
+
+BOOST_AUTO_TEST_CASE(embedding) {
+  Embedding words({.words = 4, .width = 3});
+  RandomLeaves visitor;
+  visitor("words", words);
+  const Tensor ids = Tensor::from<int32_t>({3, 0, 3, 1}, {2, 2}, kPlain);
+  BOOST_CHECK_NO_THROW(grad_check(
+      "embedding", [&](const std::vector<Tensor>&) { return words(ids, {}); }, visitor.leaves));
+  BOOST_TEST(words(ids, {}).shape() == (Shape{2, 2, 3}));
+  BOOST_CHECK_EXCEPTION(words(random({2}, "x"), {}), Error,
+                        [](const Error& e) { return std::string(e.what()).find("words: Embedding takes int32") == 0; });
+  BOOST_CHECK_THROW(words(Tensor::from<int32_t>({4}, {1}, kPlain), {}), Error);
 }
 
 BOOST_AUTO_TEST_CASE(conv2d_with_groups_dilation_and_no_bias) {
