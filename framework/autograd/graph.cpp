@@ -13,6 +13,7 @@ namespace tg {
 namespace {
 
 thread_local bool recording_enabled = true;
+thread_local const WatchOps::Seen* watching = nullptr;
 std::atomic<uint64_t> next_id{1};
 
 std::vector<const Op*>& op_list() {
@@ -30,8 +31,7 @@ struct Accumulate {
 void accumulate(Tensor& sum, const Tensor& contribution) {
   visit_floating(sum.dtype(), "gradients", [&](auto zero) {
     using T = decltype(zero);
-    for_each(Accumulate{}, BasicSpan<T>(sum.data<T>(), sum.count(), sum.device()),
-             BasicSpan<const T>(contribution.data<T>(), contribution.count(), contribution.device()));
+    for_each(Accumulate{}, sum.elements<T>(), contribution.elements<T>());
   });
 }
 
@@ -84,6 +84,9 @@ Tensor Saved::get(const char* op) const {
 NoGrad::NoGrad() : before_(recording_enabled) { recording_enabled = false; }
 NoGrad::~NoGrad() { recording_enabled = before_; }
 
+WatchOps::WatchOps(Seen seen) : seen_(std::move(seen)), before_(std::exchange(watching, &seen_)) {}
+WatchOps::~WatchOps() { watching = before_; }
+
 namespace {
 
 bool carries(const Tensor& t) { return t.defined() && t.node() != nullptr; }
@@ -97,6 +100,7 @@ bool any_carries(std::span<const Tensor> inputs) {
 bool recording(std::initializer_list<Tensor> inputs) { return any_carries({inputs.begin(), inputs.size()}); }
 
 void record(Tensor& output, const Op& op, std::span<const Tensor> inputs, Backward backward) {
+  if (watching != nullptr) (*watching)(op, output, inputs);
   if (!any_carries(inputs)) return;
   auto node = make_node(output, op.name());
   node->inputs.reserve(inputs.size());
@@ -234,7 +238,9 @@ void gradients(const Tensor& loss, const Parameters& parameters, Span out) {
                       [&](const Tensor& t) { return walk.result(t).defined(); }),
           "gradients: the loss depends on none of these parameters (was bind() called after the forward pass?)");
   int64_t end = 0;  // of what has a value
-  const auto clear_to = [&](int64_t begin) { std::fill(out.data + end, out.data + begin, 0.0f); };
+  const auto clear_to = [&](int64_t begin) {
+    if (begin > end) flat.as_strided({begin - end}, {1}, end).fill(0);
+  };
   for (size_t i = 0; i < parameters.leaves.size(); ++i) {
     const auto& entry = layout.entries()[i];
     clear_to(entry.offset);

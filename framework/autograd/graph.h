@@ -97,6 +97,21 @@ class NoGrad {
   bool before_;
 };
 
+// While it lives, `seen` is told of every operation that this thread computes: in their order, with the result and
+// what it was computed from, some of which may be undefined. Also where nothing is recorded.
+class WatchOps {
+ public:
+  using Seen = std::function<void(const Op& op, const Tensor& output, std::span<const Tensor> inputs)>;
+  explicit WatchOps(Seen seen);
+  ~WatchOps();
+  WatchOps(const WatchOps&) = delete;
+  WatchOps& operator=(const WatchOps&) = delete;
+
+ private:
+  Seen seen_;
+  const Seen* before_;
+};
+
 // The same numbers as a new leaf, to which gradients can be taken. A leaf is told from another by what it is, not by
 // its values.
 Tensor leaf(const Tensor& values);

@@ -12,7 +12,8 @@ Shape map_shape(const char* what, std::initializer_list<const Tensor*> operands)
     require(other->dtype() == first.dtype(), "{}: one tensor holds {}, one {}; convert one with to()", what,
             name_of(first.dtype()), name_of(other->dtype()));
   }
-  require(first.device().on_host(), "{}: no kernel of this formula for {}", what, name_of(first.device()));
+  require(first.device().on_host() || !first.device().has_memory(), "{}: no kernel of this formula for {}", what,
+          name_of(first.device()));
   return shape;
 }
 

@@ -12,7 +12,8 @@
 namespace tg {
 namespace detail {
 
-// The broadcast shape of operands of one dtype and device, on the host; throws Error naming `what` if they are not.
+// The broadcast shape of operands of one dtype and device, on the host or on meta; throws Error naming `what` if they
+// are not.
 Shape map_shape(const char* what, std::initializer_list<const Tensor*> operands);
 
 template <class F, class Out, class... In>
@@ -59,7 +60,7 @@ Tensor map(const char* what, const F& f, const Tensor& first, const Operand&... 
   using Out = std::decay_t<decltype(f(std::declval<T>(), (static_cast<void>(rest), std::declval<T>())...))>;
   const Shape shape = detail::map_shape(what, {&first, &rest...});
   Tensor out = Tensor::empty(shape, dtype_of<Out>, first.device());
-  if (out.count() == 0) return out;
+  if (out.count() == 0 || !out.device().has_memory()) return out;
   constexpr size_t kOperands = 1 + sizeof...(rest);
   const StridedLoop<1 + kOperands> loop(shape, {out.strides(), broadcast_strides(first.shape(), first.strides(), shape),
                                                 broadcast_strides(rest.shape(), rest.strides(), shape)...});

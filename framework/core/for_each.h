@@ -54,11 +54,12 @@ void split_range(int64_t n, int64_t unit, const Body& body) {
 }  // namespace detail
 
 // Calls formula(first[i], rest[i]...) for every i. All spans have one length and one device and do not overlap; throws
-// Error if lengths or devices differ.
+// Error if lengths or devices differ. On meta there is nothing to do.
 template <class F, class T, class... U>
 void for_each(const F& formula, BasicSpan<T> first, BasicSpan<U>... rest) {
   static_assert(std::is_trivially_copyable_v<F>, "a formula travels to a GPU by its bytes");
   (detail::check_spans("for_each", rest.size, rest.device, first.size, first.device), ...);
+  if (!first.device.has_memory()) return;
   require(first.device.on_host(), "for_each: no kernel of this formula for {}", name_of(first.device));
   detail::split_range(first.size, 16, [&](int64_t begin, int64_t end) {
     detail::for_each_range(formula, begin, end, first.data, rest.data...);

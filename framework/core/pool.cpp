@@ -41,7 +41,7 @@ class Arena {
 
   void* allocate(std::size_t bytes) {
     require(bytes <= range_, "pool: {} bytes asked for, more than the range of {}", bytes, range_);
-    const std::size_t size = round_up(std::max<std::size_t>(bytes, 1), kAlignment);
+    const auto size = static_cast<std::size_t>(block_size(static_cast<int64_t>(bytes)));
     const std::lock_guard lock(mutex_);
     // Best fit; among equals the lowest address, which keeps the top of the range free.
     auto fit = free_.lower_bound({size, 0});

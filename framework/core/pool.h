@@ -23,6 +23,12 @@ namespace pool {
 
 inline constexpr std::size_t kAlignment = 64;
 
+// What allocate(bytes) adds to `live`.
+inline int64_t block_size(int64_t bytes) {
+  constexpr auto kUnit = static_cast<int64_t>(kAlignment);
+  return bytes < 1 ? kUnit : (bytes + kUnit - 1) / kUnit * kUnit;
+}
+
 // At least `bytes` bytes at a 64-byte boundary, contents undefined. Thread-safe. Throws Error when the system has no
 // more.
 void* allocate(std::size_t bytes);

@@ -44,6 +44,7 @@ template <class F, class T, class... U>
 double reduce_sum(const F& formula, BasicSpan<T> first, BasicSpan<U>... rest) {
   static_assert(std::is_trivially_copyable_v<F>, "a formula travels to a GPU by its bytes");
   (detail::check_spans("reduce_sum", rest.size, rest.device, first.size, first.device), ...);
+  require_numbers("reduce_sum", first.device);
   require(first.device.on_host(), "reduce_sum: no kernel of this formula for {}", name_of(first.device));
   const int64_t n = first.size, blocks = (n + kReduceBlock - 1) / kReduceBlock;
   std::vector<double> sums(static_cast<size_t>(blocks));

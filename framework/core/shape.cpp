@@ -56,6 +56,12 @@ std::string Shape::str() const {
   return out + "]";
 }
 
+Shape batch_of(int64_t n, const Shape& sample) {
+  Shape shape{n};
+  for (const int64_t dim : sample) shape.push_back(dim);
+  return shape;
+}
+
 Shape broadcast(const Shape& a, const Shape& b, const char* what) {
   Shape out;
   const int rank = std::max(a.rank(), b.rank());

@@ -40,6 +40,9 @@ class Shape {
   int rank_ = 0;
 };
 
+// [n, the sample's dimensions]
+Shape batch_of(int64_t n, const Shape& sample);
+
 // The shape that NumPy's broadcasting gives; throws Error naming `what` and both shapes if they do not fit.
 Shape broadcast(const Shape& a, const Shape& b, const char* what);
 

@@ -6,12 +6,17 @@
 #include <type_traits>
 
 #include "framework/core/for_each.h"
+#include "framework/core/meta.h"
 #include "framework/core/pool.h"
 #include "framework/core/strided.h"
 
 namespace tg {
 
 Storage::Storage(int64_t bytes, Device device) : bytes_(bytes), device_(device) {
+  if (!device.has_memory()) {
+    meta::take(bytes);
+    return;
+  }
   require(device.on_host(), "tensor: device {} is not available", name_of(device));
   data_ = pool::allocate(static_cast<std::size_t>(bytes));
 }
@@ -20,7 +25,12 @@ Storage::Storage(void* data, int64_t bytes, Device device)
     : data_(data), bytes_(bytes), device_(device), owned_(false) {}
 
 Storage::~Storage() {
-  if (owned_) pool::release(data_);
+  if (!owned_) return;
+  if (device_.has_memory()) {
+    pool::release(data_);
+  } else {
+    meta::give_back(bytes_);
+  }
 }
 
 Tensor Tensor::empty(const Shape& shape, DType dtype, Device device) {
@@ -34,7 +44,8 @@ Tensor Tensor::empty(const Shape& shape, DType dtype, Device device) {
 
 Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {
   Tensor t = empty(shape, dtype, device);
-  if (t.count() != 0) std::memset(t.raw_mutable(), 0, static_cast<size_t>(t.count() * size_of(dtype)));
+  if (t.count() != 0 && device.has_memory())
+    std::memset(t.raw_mutable(), 0, static_cast<size_t>(t.count() * size_of(dtype)));
   return t;
 }
 
@@ -70,17 +81,6 @@ bool Tensor::contiguous() const {
   for (int i = 0; i < rank(); ++i)
     if (shape()[i] != 1 && strides()[static_cast<size_t>(i)] != expected[static_cast<size_t>(i)]) return count() == 0;
   return true;
-}
-
-Span Tensor::span() {
-  require(contiguous(), "tensor: a span needs a contiguous tensor, this is a view of shape {}", shape().str());
-  return {data<float>(), count(), device()};
-}
-
-View Tensor::view() const {
-  require(contiguous(), "tensor: a view as vector needs a contiguous tensor, this one has strides; shape {}",
-          shape().str());
-  return {data<float>(), count(), device()};
 }
 
 Tensor Tensor::as_strided(const Shape& shape, const Strides& strides, int64_t offset) const {
@@ -170,6 +170,7 @@ void copy_strided(To* to, const Strides& to_strides, const From* from, const Str
 
 void Tensor::fill(double value) {
   require(contiguous(), "fill: needs a contiguous tensor");
+  if (!device().has_memory()) return;
   visit_dtype(dtype(), [&](auto zero) {
     using T = decltype(zero);
     T* p = data<T>();
@@ -179,6 +180,9 @@ void Tensor::fill(double value) {
 
 void Tensor::copy_from(const Tensor& other) {
   require(shape() == other.shape(), "copy: {} into {}", other.shape().str(), shape().str());
+  if (!device().has_memory() && !other.device().has_memory()) return;
+  require_numbers("copy", device());
+  require_numbers("copy", other.device());
   require(device().on_host() && other.device().on_host(), "copy: from {} to {} is not available",
           name_of(other.device()), name_of(device()));
   if (count() == 0) return;
@@ -239,6 +243,7 @@ void print_axis(const std::vector<double>& values, const Shape& shape, int axis,
 std::string Tensor::str() const {
   if (!defined()) return "tensor (undefined)";
   std::string out = fmt::format("{} {} {}\n", name_of(dtype()), shape().str(), name_of(device()));
+  if (!device().has_memory()) return out;
   print_axis(values(), shape(), 0, 0, count() <= kPrintedWhole, is_floating(dtype()), out);
   return out;
 }

@@ -76,9 +76,21 @@ class Tensor {
     check_type(dtype_of<T>);
     return static_cast<const T*>(address());
   }
-  // All elements of a contiguous float32 tensor. Taking the span counts as a write.
-  Span span();
-  View view() const;
+  // All elements of a contiguous tensor. Taking the writable form counts as a write. On meta they are counted and have
+  // no place.
+  template <class T>
+  BasicSpan<T> elements() {
+    check_contiguous();
+    return {device().has_memory() ? data<T>() : nullptr, count(), device()};
+  }
+  template <class T>
+  BasicSpan<const T> elements() const {
+    check_contiguous();
+    return {device().has_memory() ? data<T>() : nullptr, count(), device()};
+  }
+  // The same for float32.
+  Span span() { return elements<float>(); }
+  View view() const { return elements<float>(); }
   const void* raw() const { return address(); }
   void* raw_mutable() {
     get().storage->touch();
@@ -133,7 +145,14 @@ class Tensor {
     require(defined(), "tensor: used before it was given a value");
     return *impl_;
   }
-  void* address() const { return static_cast<char*>(get().storage->data()) + impl_->offset * size_of(impl_->dtype); }
+  void* address() const {
+    require_numbers("tensor", device());
+    return static_cast<char*>(impl_->storage->data()) + impl_->offset * size_of(impl_->dtype);
+  }
+  void check_contiguous() const {
+    require(contiguous(), "tensor: its elements as a vector need a contiguous tensor, this is a view of shape {}",
+            shape().str());
+  }
   void check_type(DType t) const {
     require(dtype() == t, "tensor: holds {}, read as {}", name_of(dtype()), name_of(t));
   }
