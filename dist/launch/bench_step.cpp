@@ -22,7 +22,6 @@ namespace tg {
 namespace {
 
 constexpr int kWarmUpSteps = 3, kFewestSteps = 7;
-constexpr int64_t kClasses = 10;
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -40,11 +39,11 @@ double quantile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(std::llround(share * static_cast<double>(values.size() - 1)))];
 }
 
-Tensor made_pictures(int64_t batch, const Shape& picture) {
-  Tensor x = Tensor::empty({batch, picture[0], picture[1], picture[2]});
+Tensor made_samples(int64_t batch, const Shape& sample) {
+  Tensor x = Tensor::empty(batch_of(batch, sample));
   const Stream stream = Stream(1).split("x");
-  const Span pixels = x.span();
-  for (int64_t i = 0; i < pixels.size; ++i) pixels[i] = stream.normal(static_cast<uint64_t>(i));
+  const Span values = x.span();
+  for (int64_t i = 0; i < values.size; ++i) values[i] = stream.normal(static_cast<uint64_t>(i));
   return x;
 }
 
@@ -52,14 +51,15 @@ class Step {
  public:
   explicit Step(const BenchStepOptions& options) : Step(options, Spec::parse(options.model, model_infos(), "model")) {}
   Step(const BenchStepOptions& options, const Spec& spec)
-      : model_(make_model(spec, usual_picture(spec), kClasses)),
-        x_(made_pictures(options.batch, usual_picture(spec))),
+      : model_(make_model(spec, usual_input(spec), usual_classes(spec))),
+        x_(made_samples(options.batch, usual_input(spec))),
         y_(Tensor::empty({options.batch}, DType::i32)),
         gradient_(Tensor::zeros({model_.layout().size()})) {
     const Stream stream(1);
+    const auto classes = static_cast<uint64_t>(usual_classes(spec));
     int32_t* labels = y_.data<int32_t>();
     for (int64_t i = 0; i < options.batch; ++i)
-      labels[i] = static_cast<int32_t>(stream.split("y").bits(static_cast<uint64_t>(i))[0] % kClasses);
+      labels[i] = static_cast<int32_t>(stream.split("y").bits(static_cast<uint64_t>(i))[0] % classes);
 
     Tensor initial = Tensor::zeros({model_.layout().size()});
     model_.initialise(stream.split("init"), initial.span());

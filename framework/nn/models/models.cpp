@@ -24,34 +24,69 @@ std::vector<int64_t> parse_widths(const std::string& text) {
   return widths;
 }
 
+const Shape kMnist{28, 28, 1}, kCifar{32, 32, 3};
+
+struct Entry {
+  SpecInfo info;
+  Shape input;  // one sample
+  int64_t classes;
+  Model (*make)(const Spec& spec, const Shape& input, int64_t classes);
+};
+
+template <int64_t kLayers>
+Model cifar_resnet(const Spec&, const Shape& input, int64_t classes) {
+  return make_cifar_resnet(input, classes, kLayers);
+}
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> list = {
+      {{"lenet", "two convolutions and two fully connected layers", {}},
+       kMnist,
+       10,
+       [](const Spec&, const Shape& input, int64_t classes) { return make_lenet(input, classes); }},
+      {{"mlp",
+        "fully connected layers with relu",
+        {{"hidden", "256-128", "widths of the hidden layers, joined by -; none for softmax regression"}}},
+       kMnist,
+       10,
+       [](const Spec& spec, const Shape& input, int64_t classes) {
+         return make_mlp(input, parse_widths(spec.text("hidden")), classes);
+       }},
+      {{"resnet8", "CIFAR's ResNet with 8 layers (He et al. 2016), shortcuts by 1x1 convolution", {}},
+       kCifar,
+       10,
+       cifar_resnet<8>},
+      {{"resnet20", "the same with 20 layers", {}}, kCifar, 10, cifar_resnet<20>},
+      {{"resnet32", "the same with 32 layers", {}}, kCifar, 10, cifar_resnet<32>},
+      {{"resnet56", "the same with 56 layers", {}}, kCifar, 10, cifar_resnet<56>},
+      {{"resnet110", "the same with 110 layers", {}}, kCifar, 10, cifar_resnet<110>},
+  };
+  return list;
+}
+
+const Entry& entry_of(const Spec& spec) {
+  for (const Entry& entry : entries())
+    if (entry.info.name == spec.name()) return entry;
+  fail("model {}: it is not of model_infos()", spec.name());
+}
+
 }  // namespace
 
 const std::vector<SpecInfo>& model_infos() {
-  static const std::vector<SpecInfo> infos = {
-      {"lenet", "two convolutions and two fully connected layers", {}},
-      {"mlp",
-       "fully connected layers with relu",
-       {{"hidden", "256-128", "widths of the hidden layers, joined by -; none for softmax regression"}}},
-      {"resnet8", "CIFAR's ResNet with 8 layers (He et al. 2016), shortcuts by 1x1 convolution", {}},
-      {"resnet20", "the same with 20 layers", {}},
-      {"resnet32", "the same with 32 layers", {}},
-      {"resnet56", "the same with 56 layers", {}},
-      {"resnet110", "the same with 110 layers", {}},
-  };
+  static const std::vector<SpecInfo> infos = [] {
+    std::vector<SpecInfo> all;
+    for (const Entry& entry : entries()) all.push_back(entry.info);
+    return all;
+  }();
   return infos;
 }
 
-Shape usual_picture(const Spec& spec) {
-  return spec.name().starts_with("resnet") ? Shape{32, 32, 3} : Shape{28, 28, 1};
-}
+Shape usual_input(const Spec& spec) { return entry_of(spec).input; }
+int64_t usual_classes(const Spec& spec) { return entry_of(spec).classes; }
 
-Model make_model(const Spec& spec, const Shape& picture, int64_t classes) {
+Model make_model(const Spec& spec, const Shape& input, int64_t classes) {
   require(classes >= 2, "model {}: {} classes; it takes 2 to tell apart", spec.name(), classes);
-  if (spec.name() == "lenet") return make_lenet(picture, classes);
-  for (const int64_t layers : {8, 20, 32, 56, 110})
-    if (spec.name() == "resnet" + std::to_string(layers)) return make_cifar_resnet(picture, classes, layers);
-  require(spec.name() == "mlp", "model {}: it has a name but no maker; add a line to make_model()", spec.name());
-  return make_mlp(picture, parse_widths(spec.text("hidden")), classes);
+  return entry_of(spec).make(spec, input, classes);
 }
 
 }  // namespace tg

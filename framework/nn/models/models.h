@@ -8,12 +8,14 @@ namespace tg {
 
 const std::vector<SpecInfo>& model_infos();
 
-// The pictures [H, W, C] that a model was made for: CIFAR's for the ResNets, MNIST's for the others.
-Shape usual_picture(const Spec& spec);
+// One sample of what a model was made for, pictures [H, W, C] or sequences [T, F], and how many classes it told apart:
+// those of MNIST, CIFAR-10 or ImageNet.
+Shape usual_input(const Spec& spec);
+int64_t usual_classes(const Spec& spec);
 
-// A model for pictures of shape [H, W, C] and this many classes, its parameters not yet bound. Throws Error if the
-// pictures are too small for it or an option is out of range.
-Model make_model(const Spec& spec, const Shape& picture, int64_t classes);
+// A model for samples of this shape and this many classes, its parameters not yet bound. Throws Error if the samples
+// are too small for it or an option is out of range.
+Model make_model(const Spec& spec, const Shape& input, int64_t classes);
 
 // Fully connected layers with relu between; pictures are flattened. hidden {256, 128}: 784-256-128-10 for 28 x 28 x 1.
 Model make_mlp(const Shape& picture, const std::vector<int64_t>& hidden, int64_t classes);
