@@ -3,6 +3,7 @@
 
 #include "framework/backend/cpu/cpu.h"
 #include "framework/backend/cpu/onednn.h"
+#include "framework/backend/cpu/sparse_conv.h"
 
 namespace tg {
 namespace {
@@ -169,6 +170,8 @@ void CpuBackend::conv2d(const Tensor& x, const Tensor& weight, const Tensor& bia
 
 void CpuBackend::conv2d_backward_data(const Tensor& gradient, const Tensor& weight, const ConvGeometry& geometry,
                                       Tensor& dx) {
+  if (sparse_conv::pays(gradient, weight.shape(), geometry))
+    return sparse_conv::backward_data(gradient, weight, geometry, dx);
   const Problem p = problem_of(dx.shape(), weight.shape(), gradient.shape(), geometry, false, false);
   BackwardDataPlan& plan = plan_for<BackwardDataPlan>(p);
   const Tensor kept = plan.weights.import(weight);
@@ -180,6 +183,8 @@ void CpuBackend::conv2d_backward_data(const Tensor& gradient, const Tensor& weig
 
 void CpuBackend::conv2d_backward_weights(const Tensor& x, const Tensor& gradient, const ConvGeometry& geometry,
                                          Tensor& dweight, Tensor& dbias) {
+  if (sparse_conv::pays(gradient, dweight.shape(), geometry))
+    return sparse_conv::backward_weights(x, gradient, geometry, dweight, dbias);
   const Problem p = problem_of(x.shape(), dweight.shape(), gradient.shape(), geometry, dbias.defined(), false);
   BackwardWeightsPlan& plan = plan_for<BackwardWeightsPlan>(p);
   WeightForm& weights = plan.weights;
