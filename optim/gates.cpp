@@ -40,4 +40,42 @@ Release Bsp::close_if_complete() {
   return release;
 }
 
+Release Ssp::join(WorkerId worker) {
+  const bool is_new = clocks_.emplace(worker, clocks_.empty() ? 0 : slowest()).second;
+  require(is_new, "gate: worker {} joined twice", worker);
+  return {worker};
+}
+
+Verdict Ssp::arrive(WorkerId worker, int64_t) {
+  const auto live = clocks_.find(worker);
+  require(live != clocks_.end() && waiting_.count(worker) == 0,
+          "gate: a message arrived from worker {}, which was not sent anything to work from", worker);
+  ++live->second;
+  waiting_.insert(worker);
+  return {.taken = true, .release = release_near()};
+}
+
+Release Ssp::leave(WorkerId worker) {
+  require(clocks_.erase(worker) == 1, "gate: worker {} left but had not joined", worker);
+  waiting_.erase(worker);
+  return release_near();
+}
+
+int64_t Ssp::slowest() const {
+  return std::min_element(clocks_.begin(), clocks_.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->second;
+}
+
+// Lets those go on that are no more than the bound ahead.
+Release Ssp::release_near() {
+  Release release;
+  if (waiting_.empty()) return release;
+  const int64_t furthest = slowest() + bound_;
+  for (const WorkerId worker : waiting_)
+    if (clocks_.at(worker) <= furthest) release.push_back(worker);
+  for (const WorkerId worker : release) waiting_.erase(worker);
+  return release;
+}
+
 }  // namespace tg

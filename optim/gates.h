@@ -14,6 +14,7 @@ class Async : public Gate {
   Release join(WorkerId worker) override { return {worker}; }
   Verdict arrive(WorkerId worker, int64_t) override { return {.taken = true, .release = {worker}}; }
   Release leave(WorkerId) override { return {}; }
+  bool waits() const override { return false; }
 };
 
 // Bulk-synchronous rounds: a worker waits until all live workers have arrived, then all are released, in the order of
@@ -29,6 +30,7 @@ class Bsp : public Gate {
   Release join(WorkerId worker) override;
   Verdict arrive(WorkerId worker, int64_t clock) override;
   Release leave(WorkerId worker) override;
+  bool in_rounds() const override { return true; }
 
  private:
   Release close_if_complete();
@@ -37,6 +39,26 @@ class Bsp : public Gate {
   int64_t round_ = 0;                       // the open round
   std::map<WorkerId, int64_t> working_in_;  // live workers, and the round whose parameters each was sent last
   std::set<WorkerId> waiting_;              // those that have arrived in the open round
+};
+
+// Stale synchronous parallel (Ho et al. 2013): every message is taken, but a worker that is more than `bound` messages
+// ahead of the slowest live one waits for it. bound 0 keeps all in step; a bound that is never reached is Async.
+//
+// A worker that joins starts level with the slowest. Those that may go on are released in the order of their ids.
+class Ssp : public Gate {
+ public:
+  explicit Ssp(int64_t bound) : bound_(bound) {}
+  Release join(WorkerId worker) override;
+  Verdict arrive(WorkerId worker, int64_t clock) override;
+  Release leave(WorkerId worker) override;
+
+ private:
+  int64_t slowest() const;
+  Release release_near();
+
+  int64_t bound_;
+  std::map<WorkerId, int64_t> clocks_;  // live workers, and the messages of each, counted from where it joined
+  std::set<WorkerId> waiting_;
 };
 
 }  // namespace tg

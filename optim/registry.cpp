@@ -3,6 +3,7 @@
 #include "optim/asgd.h"
 #include "optim/dana_zero.h"
 #include "optim/dc_asgd.h"
+#include "optim/gates.h"
 #include "optim/multi_asgd.h"
 #include "optim/sgd.h"
 #include "optim/ssgd.h"
@@ -25,6 +26,33 @@ RuleEntry rule() {
 const std::vector<RuleEntry>& rules() {
   static const std::vector<RuleEntry> entries = {
       rule<Sgd>(), rule<Ssgd>(), rule<Asgd>(), rule<DcAsgdC>(), rule<DcAsgdA>(), rule<MultiAsgd>(), rule<DanaZero>(),
+  };
+  return entries;
+}
+
+struct GateEntry {
+  SpecInfo info;
+  std::unique_ptr<Gate> (*make)(const Spec&);
+};
+
+constexpr int64_t kMostBackup = 1'000'000;
+constexpr int64_t kHighestBound = 1'000'000'000;
+
+const std::vector<GateEntry>& gates() {
+  static const std::vector<GateEntry> entries = {
+      {{"async", "nobody waits", {}}, [](const Spec&) -> std::unique_ptr<Gate> { return std::make_unique<Async>(); }},
+      {{"bsp",
+        "rounds: each worker waits for the others",
+        {{"backup", "0", "so many workers of a round are not waited for, 0 to 1000000"}}},
+       [](const Spec& spec) -> std::unique_ptr<Gate> {
+         return std::make_unique<Bsp>(static_cast<int>(spec.integer("backup", 0, kMostBackup)));
+       }},
+      {{"ssp",
+        "stale synchronous: who is too far ahead of the slowest waits",
+        {{"bound", "3", "so many gradients ahead at most, 0 to 1000000000"}}},
+       [](const Spec& spec) -> std::unique_ptr<Gate> {
+         return std::make_unique<Ssp>(spec.integer("bound", 0, kHighestBound));
+       }},
   };
   return entries;
 }
@@ -63,6 +91,13 @@ const std::vector<SpecInfo>& rule_infos() {
 }
 
 std::unique_ptr<Rule> make_rule(const Spec& spec) { return find(rules(), spec, "rule").make(spec); }
+
+const std::vector<SpecInfo>& gate_infos() {
+  static const std::vector<SpecInfo> infos = infos_of(gates());
+  return infos;
+}
+
+std::unique_ptr<Gate> make_gate(const Spec& spec) { return find(gates(), spec, "gate").make(spec); }
 
 const std::vector<SpecInfo>& codec_infos() {
   static const std::vector<SpecInfo> infos = infos_of(codecs());

@@ -46,6 +46,11 @@ class Gate {
   virtual Verdict arrive(WorkerId worker, int64_t clock) = 0;
   // A death may be what the others waited for.
   virtual Release leave(WorkerId worker) = 0;
+  // False: every message is taken and its worker goes on at once. An engine then need not ask, nor bring messages into
+  // one order for all shards.
+  virtual bool waits() const { return true; }
+  // True: workers are released at the end of a round, and with them all whose messages were taken in it.
+  virtual bool in_rounds() const { return false; }
 };
 
 // The server's side of a rule. One call at a time; the engine serialises.
@@ -105,6 +110,8 @@ class Rule {
   virtual bool needs_sent() const { return false; }  // StepInfo::sent must be filled in
   virtual bool sequential() const { return false; }  // runs with one worker only
   virtual bool shardable() const { return true; }    // false: one Update must see the whole vector
+  // Its update closes the rounds of its gate: another gate must have rounds too.
+  virtual bool needs_rounds() const { return false; }
 };
 
 }  // namespace tg

@@ -99,6 +99,7 @@ class Ssgd : public ServerRule<SsgdUpdate, SsgdOptions> {
   using ServerRule::ServerRule;
   static SpecInfo info();
   std::unique_ptr<Gate> gate() const override { return std::make_unique<Bsp>(options_.backup); }
+  bool needs_rounds() const override { return true; }
 };
 
 }  // namespace tg

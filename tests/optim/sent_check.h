@@ -50,6 +50,7 @@ class SentCheck : public Rule {
   bool needs_sent() const override { return true; }
   bool sequential() const override { return inner_.sequential(); }
   bool shardable() const override { return inner_.shardable(); }
+  bool needs_rounds() const override { return inner_.needs_rounds(); }
   int64_t checked() const { return checked_; }  // messages looked at
 
  private:

@@ -1,5 +1,7 @@
 // Who waits for whom.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <vector>
 
 #include "framework/core/error.h"
 #include "optim/gates.h"
@@ -10,6 +12,7 @@ using tg::Async;
 using tg::Bsp;
 using tg::Gate;
 using tg::Release;
+using tg::Ssp;
 using tg::Verdict;
 
 void join(Gate& gate, int workers) {
@@ -146,6 +149,96 @@ BOOST_AUTO_TEST_CASE(what_an_engine_must_not_do) {
   BOOST_CHECK_THROW(gate.leave(7), tg::Error);
   check_waits(gate, 0);
   BOOST_CHECK_THROW(gate.arrive(0, 1), tg::Error);  // it waits
+}
+
+BOOST_AUTO_TEST_CASE(only_async_never_waits) {
+  BOOST_TEST(!Async().waits());
+  BOOST_TEST(Bsp().waits());
+  BOOST_TEST(Ssp(1000).waits());
+  BOOST_TEST(Bsp().in_rounds());
+  BOOST_TEST(!Async().in_rounds());
+  BOOST_TEST(!Ssp(0).in_rounds());
+}
+
+BOOST_AUTO_TEST_CASE(ssp_lets_a_worker_run_ahead_as_far_as_its_bound) {
+  Ssp gate(2);
+  join(gate, 2);
+  check_releases(gate, 0, {0});
+  check_releases(gate, 0, {0});
+  check_waits(gate, 0);             // three ahead
+  check_releases(gate, 1, {0, 1});  // two ahead again
+  check_waits(gate, 0);
+  check_releases(gate, 1, {0, 1});
+}
+
+BOOST_AUTO_TEST_CASE(ssp_with_bound_zero_keeps_all_in_step) {
+  Ssp gate(0);
+  join(gate, 3);
+  for (int round = 0; round < 3; ++round) {
+    check_waits(gate, 2);
+    check_waits(gate, 0);
+    check_releases(gate, 1, {0, 1, 2});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ssp_with_one_worker_never_waits) {
+  Ssp gate(0);
+  join(gate, 1);
+  for (int round = 0; round < 3; ++round) check_releases(gate, 0, {0});
+}
+
+// However the arrivals come, nobody is ever more than the bound ahead of the slowest, and somebody can always go on.
+BOOST_AUTO_TEST_CASE(ssp_keeps_its_bound_and_never_locks_up) {
+  for (const int64_t bound : {0, 1, 3}) {
+    Ssp gate(bound);
+    constexpr int kWorkers = 5;
+    std::vector<int64_t> begun(kWorkers, 1), done(kWorkers, 0);
+    std::vector<int> working;
+    for (int i = 0; i < kWorkers; ++i) working.push_back(i);
+    join(gate, kWorkers);
+    uint32_t random = 1;
+    for (int step = 0; step < 2000; ++step) {
+      BOOST_REQUIRE(!working.empty());
+      random = random * 1664525 + 1013904223;
+      const size_t place = (random >> 8) % working.size();
+      const int worker = working[place];
+      working.erase(working.begin() + static_cast<std::ptrdiff_t>(place));
+      ++done[static_cast<size_t>(worker)];
+      const int64_t slowest = *std::min_element(done.begin(), done.end());
+      for (const int released : gate.arrive(worker, 0).release) {
+        ++begun[static_cast<size_t>(released)];
+        working.push_back(released);
+        BOOST_REQUIRE(begun[static_cast<size_t>(released)] - 1 <= slowest + bound);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ssp_does_not_wait_for_one_that_left) {
+  Ssp gate(1);
+  join(gate, 3);
+  check_releases(gate, 0, {0});
+  check_waits(gate, 0);
+  check_releases(gate, 1, {1});
+  check_waits(gate, 1);
+  BOOST_CHECK((gate.leave(2) == Release{0, 1}));
+  BOOST_CHECK(gate.leave(1).empty());
+  check_releases(gate, 0, {0});
+  BOOST_CHECK(gate.leave(0).empty());
+}
+
+BOOST_AUTO_TEST_CASE(ssp_takes_in_a_late_worker_level_with_the_slowest) {
+  Ssp gate(1);
+  join(gate, 2);
+  for (int i = 0; i < 5; ++i) {
+    check_releases(gate, 0, {0});
+    check_releases(gate, 1, {1});
+  }
+  BOOST_CHECK(gate.join(2) == Release{2});
+  check_releases(gate, 0, {0});  // not five ahead of the one that joined
+  BOOST_CHECK_THROW(gate.join(2), tg::Error);
+  BOOST_CHECK_THROW(gate.arrive(7, 0), tg::Error);
+  BOOST_CHECK_THROW(gate.leave(7), tg::Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -138,6 +138,25 @@ BOOST_AUTO_TEST_CASE(threads_change_no_bits) {
   omp_set_num_threads(before);
 }
 
+BOOST_AUTO_TEST_CASE(gates) {
+  const auto gate = [](const char* spec) { return make_gate(Spec::parse(spec, gate_infos(), "gate")); };
+  BOOST_TEST(!gate("async")->waits());
+  const auto releases_first_of_two = [&](const char* spec) {
+    const auto made = gate(spec);
+    made->join(0);
+    made->join(1);
+    return !made->arrive(0, 0).release.empty();
+  };
+  BOOST_TEST(!releases_first_of_two("bsp"));
+  BOOST_TEST(releases_first_of_two("bsp:backup=1"));
+  BOOST_TEST(!releases_first_of_two("ssp:bound=0"));
+  BOOST_TEST(releases_first_of_two("ssp"));
+  BOOST_CHECK_THROW(gate("ssp:bound=-1"), Error);
+  BOOST_CHECK_THROW(gate("bsp:backup=x"), Error);
+  BOOST_CHECK_THROW(gate("spp"), Error);
+  for (const SpecInfo& info : rule_infos()) BOOST_TEST(rule(info.name)->needs_rounds() == (info.name == "ssgd"));
+}
+
 BOOST_AUTO_TEST_CASE(codecs) {
   BOOST_TEST(codec_infos().size() == 1u);
   const auto codec = make_codec(Spec::parse("none", codec_infos(), "codec"), flat_layout(5));
