@@ -47,6 +47,12 @@ struct CrossEntropyGeometry {
   int64_t rows = 1;       // that count
 };
 
+// What the samples of a batch are to say, see ops/ctc.h; all int32 and checked.
+struct CtcTargets {
+  Tensor labels;                        // [N, L]
+  Tensor label_lengths, input_lengths;  // [N]
+};
+
 // The formula's constants, see ops/norm.h; size in channels.
 struct ResponseNormGeometry {
   int64_t size;
@@ -100,6 +106,12 @@ class Backend {
   virtual void batch_norm_backward(const Tensor& gradient, const Tensor& x, const Tensor& scale, const Tensor& mean,
                                    const Tensor& variance, const Tensor& kept, const BatchNormGeometry& geometry,
                                    Tensor& dx, Tensor& dscale, Tensor& dshift) = 0;
+  // The same by given statistics [C], which are constants. `y` is looked at only with relu.
+  virtual void batch_norm_fixed(const Tensor& x, const Tensor& scale, const Tensor& shift, const Tensor& mean,
+                                const Tensor& variance, const BatchNormGeometry& geometry, Tensor& y) = 0;
+  virtual void batch_norm_fixed_backward(const Tensor& gradient, const Tensor& x, const Tensor& y, const Tensor& scale,
+                                         const Tensor& mean, const Tensor& variance, const BatchNormGeometry& geometry,
+                                         Tensor& dx, Tensor& dscale, Tensor& dshift) = 0;
   // Layer normalisation of the rows of x [..., C].
   virtual void layer_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, double epsilon, Tensor& y) = 0;
   virtual void layer_norm_backward(const Tensor& gradient, const Tensor& x, const Tensor& scale, double epsilon,
@@ -142,3 +154,11 @@ class Backend {
 Backend& backend_for(const Tensor& tensor);
 
 }  // namespace tg
+  // CTC loss (ops/ctc.h) of logits [N, T, classes]: one number, the mean over the batch. For the derivative, as far as
+  // the samples' lengths go: `log_probabilities` [N, T, classes] gets log softmax, `log_alpha` (float64, [N, T, 2 L +
+  // 1]) the logarithms of the forward variables.
+  virtual void ctc_loss(const Tensor& logits, const CtcTargets& targets, Tensor& loss, Tensor& log_probabilities,
+                        Tensor& log_alpha) = 0;
+  virtual void ctc_loss_backward(const Tensor& gradient, const CtcTargets& targets, const Tensor& log_probabilities,
+                                 const Tensor& log_alpha, Tensor& dlogits) = 0;
+

@@ -34,6 +34,8 @@ uint64_t split_key(uint64_t key, uint64_t name_hash, uint64_t number) {
   return block[0] | uint64_t{block[1]} << 32;
 }
 
+float to_uniform(uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
+
 double gaussian(uint32_t radius, uint32_t angle) {
   const double u = (radius + 0.5) * 0x1p-32;  // never 0
   return std::sqrt(-2 * std::log(u)) * std::cos(kTwoPi * 0x1p-32 * angle);
@@ -50,7 +52,17 @@ Stream Stream::split(std::string_view name, uint64_t number) const {
 
 std::array<uint32_t, 4> Stream::bits(uint64_t index) const { return philox(key_, index, 0); }
 
-float Stream::uniform(uint64_t index) const { return static_cast<float>(bits(index / 4)[index % 4] >> 8) * 0x1p-24f; }
+float Stream::uniform(uint64_t index) const { return to_uniform(bits(index / 4)[index % 4]); }
+
+void Stream::uniforms(uint64_t first, int64_t count, float* __restrict out) const {
+  require(first % 4 == 0, "random: uniforms from {}; they start at a multiple of 4", first);
+  const auto whole = static_cast<uint64_t>(count / 4);
+  for (uint64_t b = 0; b < whole; ++b) {
+    const auto block = philox(key_, first / 4 + b, 0);
+    for (uint64_t i = 0; i < 4; ++i) out[4 * b + i] = to_uniform(block[i]);
+  }
+  for (uint64_t i = 4 * whole; i < static_cast<uint64_t>(count); ++i) out[i] = uniform(first + i);
+}
 
 float Stream::normal(uint64_t index) const {
   const auto block = bits(index / 2);

@@ -22,6 +22,9 @@ class Stream {
   std::array<uint32_t, 4> bits(uint64_t index) const;
   // In [0, 1), 24 bits, from word index % 4 of block index / 4.
   float uniform(uint64_t index) const;
+  // uniform(first), uniform(first + 1), ... to out[0], ..., out[count - 1]; a block gives four at once. `first` is a
+  // multiple of 4.
+  void uniforms(uint64_t first, int64_t count, float* out) const;
   // Standard normal (Box-Muller); two indices share a block.
   float normal(uint64_t index) const;
 

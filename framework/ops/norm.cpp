@@ -1,9 +1,6 @@
 #include "framework/ops/norm.h"
 
-#include <cmath>
-
 #include "framework/backend/backend.h"
-#include "framework/ops/elementwise.h"
 #include "framework/ops/internal.h"
 
 namespace tg {
@@ -61,12 +58,33 @@ Tensor batch_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, con
   return y;
 }
 
+// y = scale (x - mean) / sqrt(variance + epsilon) + shift, and max(y, 0) if relu; mean and variance are constants
+static const Op kBatchNormFixed{"batch_norm_fixed",
+                                "g is 0 where y = 0 if relu; dshift = sum of g, dscale = sum of g xhat, "
+                                "dx = g scale / sqrt(variance + epsilon)"};
 Tensor batch_norm_fixed(const Tensor& x, const Tensor& scale, const Tensor& shift, const Tensor& mean,
                         const Tensor& variance, const BatchNormOptions& options) {
-  check_channels(kBatchNorm, x, {{"scale", &scale}, {"shift", &shift}, {"mean", &mean}, {"variance", &variance}});
-  const Tensor factor = divide(scale, sqrt(add(variance.detach(), options.epsilon)));
-  const Tensor y = add(multiply(subtract(x, mean.detach()), factor), shift);
-  return options.relu ? relu(y) : y;
+  check_channels(kBatchNormFixed, x, {{"scale", &scale}, {"shift", &shift}, {"mean", &mean}, {"variance", &variance}});
+  const BatchNormGeometry geometry{options.epsilon, options.relu};
+  const Tensor input = x.as_contiguous(), s = scale.as_contiguous(), m = mean.as_contiguous(),
+               v = variance.as_contiguous();
+  Tensor y = detail::empty_like(x);
+  backend_for(x).batch_norm_fixed(input, s, shift.as_contiguous(), m, v, geometry, y);
+  record(y, kBatchNormFixed, {x, scale, shift},
+         [geometry, saved_x = Saved(input), saved_y = detail::save_if(options.relu, y), saved_scale = Saved(s),
+          saved_mean = Saved(m), saved_variance = Saved(v)](Tensor g, GradientSink& sink) {
+           const char* op = kBatchNormFixed.name();
+           const Tensor scale = saved_scale.get(op), y = saved_y ? saved_y->get(op) : Tensor();
+           Tensor dx = sink.wants(0) ? sink.place(0) : detail::empty_like(g);
+           Tensor dscale = sink.wants(1) ? sink.place(1) : detail::empty_like(scale);
+           Tensor dshift = sink.wants(2) ? sink.place(2) : detail::empty_like(scale);
+           backend_for(g).batch_norm_fixed_backward(g, saved_x.get(op), y, scale, saved_mean.get(op),
+                                                    saved_variance.get(op), geometry, dx, dscale, dshift);
+           sink.add(0, dx);
+           sink.add(1, dscale);
+           sink.add(2, dshift);
+         });
+  return y;
 }
 
 // xhat = (x - mean) / sqrt(variance + epsilon) of each row, y = scale xhat + shift

@@ -57,12 +57,26 @@ def batch_norm(x, scale, shift, epsilon=1e-5):
     return channels_last(y) if x.ndim == 4 else y
 
 
+def batch_norm_fixed(x, scale, shift):
+    channels = x.shape[-1]
+    mean, variance = fixed_tensor(7, (channels,)), fixed_tensor(8, (channels,), 0.25, 2)
+    return channels_last(F.batch_norm(channels_first(x), mean, variance, scale, shift, False, 0.1, 0.125))
+
+
 def local_response_norm(x, size):
     return channels_last(F.local_response_norm(channels_first(x), size, alpha=0.5, beta=0.75, k=1.5))
 
 
 def cross_entropy(x):
     return F.cross_entropy(x, torch.tensor([(3 * i + 1) % x.shape[1] for i in range(x.shape[0])]))
+
+
+def ctc_loss(logits, labels, input_lengths, label_lengths):
+    """The mean over samples; PyTorch's own mean divides by the labels' lengths."""
+    log_y = F.log_softmax(logits, 2).permute(1, 0, 2)
+    labels = torch.tensor(labels).reshape(logits.shape[0], -1)
+    loss = F.ctc_loss(log_y, labels, torch.tensor(input_lengths), torch.tensor(label_lengths), reduction='sum')
+    return loss / logits.shape[0]
 
 
 def convolutions():
@@ -129,6 +143,9 @@ CASES = [
     ('batch_norm/[2, 3, 2, 4], relu', [((2, 3, 2, 4),), ((4,), 0.5, 1.5), ((4,),)],
      lambda x, s, b: torch.relu(batch_norm(x, s, b))),
     ('batch_norm/large epsilon', [((4, 3),), ((3,),), ((3,),)], lambda x, s, b: batch_norm(x, s, b, 0.5)),
+    ('batch_norm_fixed/[2, 3, 2, 4]', [((2, 3, 2, 4),), ((4,), 0.5, 1.5), ((4,),)], batch_norm_fixed),
+    ('batch_norm_fixed/[2, 3, 2, 4], relu', [((2, 3, 2, 4),), ((4,), 0.5, 1.5), ((4,),)],
+     lambda x, s, b: torch.relu(batch_norm_fixed(x, s, b))),
     ('layer_norm/[2, 3, 5]', [((2, 3, 5),), ((5,),), ((5,),)], lambda x, s, b: F.layer_norm(x, (5,), s, b, 1e-3)),
     ('local_response_norm/size 5', [((2, 2, 2, 7),)], lambda x: local_response_norm(x, 5)),
     ('local_response_norm/size 2', [((2, 2, 2, 7),)], lambda x: local_response_norm(x, 2)),
@@ -141,6 +158,11 @@ CASES = [
      lambda x: F.cross_entropy(x, torch.tensor([1, 0, 4, 2]), label_smoothing=0.25)),
     ('cross_entropy/ignored rows', [((4, 5),)],
      lambda x: F.cross_entropy(x, torch.tensor([1, 0, 4, 2]), label_smoothing=0.1, ignore_index=4)),
+    ('ctc_loss/different lengths', [((3, 6, 4), -3, 3)],
+     lambda x: ctc_loss(x, [1, 2, 3, 2, 9, 9, 3, 1, 9], [6, 4, 5], [3, 1, 2])),
+    ('ctc_loss/repeats', [((2, 7, 3), -3, 3)], lambda x: ctc_loss(x, [1, 1, 1, 2, 2, 1], [7, 6], [3, 3])),
+    ('ctc_loss/just enough steps', [((2, 3, 3), -3, 3)], lambda x: ctc_loss(x, [1, 1, 1, 2], [3, 2], [2, 2])),
+    ('ctc_loss/blanks alone', [((2, 4, 3), -3, 3)], lambda x: ctc_loss(x, [9, 2], [3, 4], [0, 1])),
     ('mean/squared difference', [((3, 4),)] * 2, F.mse_loss),
     ('log_softmax/[4, 5]', [((4, 5),)], lambda x: F.log_softmax(x, 1)),
     ('cross_entropy/[4, 5]', [((4, 5),)], cross_entropy),

@@ -24,6 +24,19 @@ void add_norms(std::vector<OpCase>& cases) {
   cases.push_back({"batch_norm/of a view", {{{3, 4}}, {{3}}, {{3}}}, [](const Inputs& x) {
                      return batch_norm(transpose2d(x[0]), x[1], x[2]);
                    }});
+  for (const Shape& shape : {Shape{1, 3}, Shape{2, 3, 2, 4}})
+    for (const bool relu : {false, true}) {
+      const Shape channels{shape[shape.rank() - 1]};
+      cases.push_back({fmt::format("batch_norm_fixed/{}{}", shape.str(), relu ? ", relu" : ""),
+                       {{shape}, {channels, 0.5, 1.5}, {channels}},
+                       [=](const Inputs& x) {
+                         const DType dtype = x[0].dtype();
+                         const Device on = x[0].device();
+                         return batch_norm_fixed(x[0], x[1], x[2], fixed_tensor(7, {channels}, dtype, on),
+                                                 fixed_tensor(8, {channels, 0.25, 2}, dtype, on),
+                                                 {.epsilon = 0.125, .relu = relu});
+                       }});
+    }
   for (const Shape& shape : {Shape{4, 3}, Shape{1, 2}, Shape{2, 3, 5}})
     cases.push_back({"layer_norm/" + shape.str(),
                      {{shape}, {{shape[shape.rank() - 1]}}, {{shape[shape.rank() - 1]}}},

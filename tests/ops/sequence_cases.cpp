@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "framework/ops/ctc.h"
 #include "framework/ops/dropout.h"
 #include "framework/ops/join.h"
 #include "framework/ops/loss.h"
@@ -9,6 +10,32 @@
 #include "tests/ops/cases.h"
 
 namespace tg::test {
+namespace {
+
+struct Speech {
+  Shape logits;
+  std::vector<int32_t> labels, input_lengths, label_lengths;
+};
+
+// 9 in the labels is padding that nothing may look at.
+void add_ctc(std::vector<OpCase>& cases) {
+  const auto add = [&](const std::string& what, const Speech& s) {
+    cases.push_back({"ctc_loss/" + what, {{s.logits, -3, 3}}, [s](const std::vector<Tensor>& x) {
+                       const int64_t n = s.logits[0], longest = static_cast<int64_t>(s.labels.size()) / n;
+                       const Device on = x[0].device();
+                       return ctc_loss(x[0], Tensor::from(s.labels, {n, longest}, on),
+                                       Tensor::from(s.input_lengths, {n}, on), Tensor::from(s.label_lengths, {n}, on));
+                     }});
+  };
+  add("different lengths", {{3, 6, 4}, {1, 2, 3, 2, 9, 9, 3, 1, 9}, {6, 4, 5}, {3, 1, 2}});
+  add("repeats", {{2, 7, 3}, {1, 1, 1, 2, 2, 1}, {7, 6}, {3, 3}});
+  add("just enough steps", {{2, 3, 3}, {1, 1, 1, 2}, {3, 2}, {2, 2}});
+  add("blanks alone", {{2, 4, 3}, {9, 2}, {3, 4}, {0, 1}});
+  add("no labels at all", {{2, 3, 2}, {}, {3, 1}, {0, 0}});
+  add("one step", {{1, 1, 5}, {4}, {1}, {1}});
+}
+
+}  // namespace
 
 void add_sequences(std::vector<OpCase>& cases) {
   using Inputs = std::vector<Tensor>;
@@ -53,6 +80,7 @@ void add_sequences(std::vector<OpCase>& cases) {
   cases.push_back({"cross_entropy/ignored rows", {{{4, 5}}}, [=](const Inputs& x) {
                      return cross_entropy(x[0], labels(x), {.label_smoothing = 0.1, .ignore = 4});
                    }});
+  add_ctc(cases);
   cases.push_back({"mean/squared difference", {{{3, 4}}, {{3, 4}}}, [](const Inputs& x) { return mse(x[0], x[1]); }});
 }
 

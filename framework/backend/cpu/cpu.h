@@ -27,6 +27,25 @@ class CpuBackend final : public PlainBackend {
   void batch_norm_backward(const Tensor& gradient, const Tensor& x, const Tensor& scale, const Tensor& mean,
                            const Tensor& variance, const Tensor& kept, const BatchNormGeometry& geometry, Tensor& dx,
                            Tensor& dscale, Tensor& dshift) override;
+  void batch_norm_fixed(const Tensor& x, const Tensor& scale, const Tensor& shift, const Tensor& mean,
+                        const Tensor& variance, const BatchNormGeometry& geometry, Tensor& y) override;
+  void batch_norm_fixed_backward(const Tensor& gradient, const Tensor& x, const Tensor& y, const Tensor& scale,
+                                 const Tensor& mean, const Tensor& variance, const BatchNormGeometry& geometry,
+                                 Tensor& dx, Tensor& dscale, Tensor& dshift) override;
+  void layer_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, double epsilon, Tensor& y) override;
+  void layer_norm_backward(const Tensor& gradient, const Tensor& x, const Tensor& scale, double epsilon, Tensor& dx,
+                           Tensor& dscale, Tensor& dshift) override;
+  void local_response_norm(const Tensor& x, const ResponseNormGeometry& geometry, Tensor& y) override;
+  void local_response_norm_backward(const Tensor& gradient, const Tensor& x, const ResponseNormGeometry& geometry,
+                                    Tensor& dx) override;
+  void gather(const Tensor& x, int64_t outer, int64_t n, int64_t inner, const Tensor& index, Tensor& y) override;
+  void gather_backward(const Tensor& gradient, int64_t outer, int64_t n, int64_t inner, const Tensor& index,
+                       Tensor& dx) override;
+  void dropout(const Tensor& x, double rate, const Stream& stream, Tensor& y) override;
+  void ctc_loss(const Tensor& logits, const CtcTargets& targets, Tensor& loss, Tensor& log_probabilities,
+                Tensor& log_alpha) override;
+  void ctc_loss_backward(const Tensor& gradient, const CtcTargets& targets, const Tensor& log_probabilities,
+                         const Tensor& log_alpha, Tensor& dlogits) override;
   void relu_backward(const Tensor& gradient, const Tensor& y, Tensor& g) override;
 };
 

@@ -62,6 +62,9 @@ class MetaBackend final : public Backend {
   void cross_entropy_backward(const T&, const T&, const T&, const CrossEntropyGeometry&, T&) override {}
   void relu_backward(const T&, const T&, T&) override {}
 };
+  void batch_norm_fixed(const T&, const T&, const T&, const T&, const T&, const BatchNormGeometry&, T&) override {}
+  void batch_norm_fixed_backward(const T&, const T&, const T&, const T&, const T&, const T&, const BatchNormGeometry&,
+                                 T&, T&, T&) override {}
 
 }  // namespace
 
@@ -71,3 +74,5 @@ Backend& meta_backend() {
 }
 
 }  // namespace tg
+  void ctc_loss(const T&, const CtcTargets&, T&, T&, T&) override {}
+  void ctc_loss_backward(const T&, const CtcTargets&, const T&, const T&, T&) override {}

@@ -95,6 +95,47 @@ void PlainBackend::batch_norm_backward(const Tensor& gradient, const Tensor& x, 
   });
 }
 
+void PlainBackend::batch_norm_fixed(const Tensor& x, const Tensor& scale, const Tensor& shift, const Tensor& mean,
+                                    const Tensor& variance, const BatchNormGeometry& geometry, Tensor& y) {
+  const int64_t channels = scale.count(), rows = x.count() / channels;
+  visit_floating(x.dtype(), "batch_norm_fixed", [&](auto zero) {
+    using T = decltype(zero);
+    const T *px = x.data<T>(), *ps = scale.data<T>(), *pb = shift.data<T>(), *pm = mean.data<T>(),
+            *pv = variance.data<T>();
+    T* py = y.data<T>();
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t c = 0; c < channels; ++c) {
+        const T root = std::sqrt(pv[c] + static_cast<T>(geometry.epsilon));
+        const T v = ps[c] * (px[i * channels + c] - pm[c]) / root + pb[c];
+        py[i * channels + c] = geometry.relu && v < 0 ? T{0} : v;
+      }
+  });
+}
+
+void PlainBackend::batch_norm_fixed_backward(const Tensor& gradient, const Tensor& x, const Tensor& y,
+                                             const Tensor& scale, const Tensor& mean, const Tensor& variance,
+                                             const BatchNormGeometry& geometry, Tensor& dx, Tensor& dscale,
+                                             Tensor& dshift) {
+  const int64_t channels = scale.count(), rows = x.count() / channels;
+  visit_floating(x.dtype(), "batch_norm_fixed", [&](auto zero) {
+    using T = decltype(zero);
+    const T *pg = gradient.data<T>(), *px = x.data<T>(), *ps = scale.data<T>(), *pm = mean.data<T>(),
+            *pv = variance.data<T>(), *py = geometry.relu ? y.data<T>() : nullptr;
+    T *pdx = dx.data<T>(), *pds = dscale.data<T>(), *pdb = dshift.data<T>();
+    std::fill(pds, pds + channels, T{0});
+    std::fill(pdb, pdb + channels, T{0});
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t c = 0; c < channels; ++c) {
+        const int64_t at = i * channels + c;
+        const T g = py != nullptr && !(py[at] > 0) ? T{0} : pg[at];
+        const T root = std::sqrt(pv[c] + static_cast<T>(geometry.epsilon));
+        pdb[c] += g;
+        pds[c] += g * (px[at] - pm[c]) / root;
+        pdx[at] = g * ps[c] / root;
+      }
+  });
+}
+
 void PlainBackend::layer_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, double epsilon, Tensor& y) {
   const int64_t width = scale.count(), rows = x.count() / width;
   visit_floating(x.dtype(), "layer_norm", [&](auto zero) {

@@ -33,6 +33,11 @@ class PlainBackend : public Backend {
   void batch_norm_backward(const Tensor& gradient, const Tensor& x, const Tensor& scale, const Tensor& mean,
                            const Tensor& variance, const Tensor& kept, const BatchNormGeometry& geometry, Tensor& dx,
                            Tensor& dscale, Tensor& dshift) override;
+  void batch_norm_fixed(const Tensor& x, const Tensor& scale, const Tensor& shift, const Tensor& mean,
+                        const Tensor& variance, const BatchNormGeometry& geometry, Tensor& y) override;
+  void batch_norm_fixed_backward(const Tensor& gradient, const Tensor& x, const Tensor& y, const Tensor& scale,
+                                 const Tensor& mean, const Tensor& variance, const BatchNormGeometry& geometry,
+                                 Tensor& dx, Tensor& dscale, Tensor& dshift) override;
   void layer_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, double epsilon, Tensor& y) override;
   void layer_norm_backward(const Tensor& gradient, const Tensor& x, const Tensor& scale, double epsilon, Tensor& dx,
                            Tensor& dscale, Tensor& dshift) override;
@@ -56,5 +61,9 @@ class PlainBackend : public Backend {
 };
 
 Backend& plain_backend();
+  void ctc_loss(const Tensor& logits, const CtcTargets& targets, Tensor& loss, Tensor& log_probabilities,
+                Tensor& log_alpha) override;
+  void ctc_loss_backward(const Tensor& gradient, const CtcTargets& targets, const Tensor& log_probabilities,
+                         const Tensor& log_alpha, Tensor& dlogits) override;
 
 }  // namespace tg

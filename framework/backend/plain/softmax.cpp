@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <cmath>
 
+#include "framework/backend/plain/log_softmax.h"
 #include "framework/backend/plain/plain.h"
 
 namespace tg {
@@ -9,15 +9,9 @@ void PlainBackend::log_softmax(const Tensor& x, Tensor& y) {
   const int64_t n = x.dim(0), classes = x.dim(1);
   visit_floating(x.dtype(), "log_softmax", [&](auto zero) {
     using T = decltype(zero);
-    for (int64_t row = 0; row < n; ++row) {
-      const T* px = x.data<T>() + row * classes;
-      T* py = y.data<T>() + row * classes;
-      const T largest = *std::max_element(px, px + classes);
-      double total = 0;
-      for (int64_t c = 0; c < classes; ++c) total += std::exp(static_cast<double>(px[c] - largest));
-      const T log_total = static_cast<T>(std::log(total));
-      for (int64_t c = 0; c < classes; ++c) py[c] = px[c] - largest - log_total;
-    }
+    const T* px = x.data<T>();
+    T* py = y.data<T>();
+    for (int64_t row = 0; row < n; ++row) log_softmax_row(px + row * classes, classes, py + row * classes);
   });
 }
 
