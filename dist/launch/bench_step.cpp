@@ -2,6 +2,7 @@
 // momentum 0.9, on data in memory.
 
 #include <omp.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,14 +15,16 @@
 #include "dist/launch/commands.h"
 #include "dist/launch/table.h"
 #include "framework/core/error.h"
+#include "framework/core/pool.h"
 #include "framework/nn/models/models.h"
 #include "framework/ops/loss.h"
+#include "framework/ops/shape.h"
 #include "optim/registry.h"
 
 namespace tg {
 namespace {
 
-constexpr int kWarmUpSteps = 3, kFewestSteps = 7;
+constexpr int kWarmUpSteps = 3, kFewestSteps = 7, kFewestSlowSteps = 3;
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -34,9 +37,22 @@ double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
+// The most memory that this process has held.
+int64_t peak_resident_bytes() {
+  rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
+}
+
 double quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
   return values[static_cast<std::size_t>(std::llround(share * static_cast<double>(values.size() - 1)))];
+}
+
+Device device_named(const std::string& name) {
+  if (name == name_of(kPlain)) return kPlain;
+  require(name == name_of(kCpu), "--device: {} is none of cpu, plain", name);
+  return kCpu;
 }
 
 Tensor made_samples(int64_t batch, const Shape& sample) {
@@ -51,24 +67,25 @@ class Step {
  public:
   explicit Step(const BenchStepOptions& options) : Step(options, Spec::parse(options.model, model_infos(), "model")) {}
   Step(const BenchStepOptions& options, const Spec& spec)
-      : model_(make_model(spec, usual_input(spec), usual_classes(spec))),
-        x_(made_samples(options.batch, usual_input(spec))),
-        y_(Tensor::empty({options.batch}, DType::i32)),
-        gradient_(Tensor::zeros({model_.layout().size()})) {
+      : device_(device_named(options.device)),
+        model_(make_model(spec, usual_input(spec), usual_classes(spec))),
+        x_(to(made_samples(options.batch, usual_input(spec)), device_)),
+        y_(Tensor::empty({options.batch}, DType::i32, device_)),
+        gradient_(Tensor::zeros({model_.layout().size()}, DType::f32, device_)) {
     const Stream stream(1);
     const auto classes = static_cast<uint64_t>(usual_classes(spec));
     int32_t* labels = y_.data<int32_t>();
     for (int64_t i = 0; i < options.batch; ++i)
       labels[i] = static_cast<int32_t>(stream.split("y").bits(static_cast<uint64_t>(i))[0] % classes);
 
-    Tensor initial = Tensor::zeros({model_.layout().size()});
+    Tensor initial = Tensor::zeros({model_.layout().size()}, DType::f32, device_);
     model_.initialise(stream.split("init"), initial.span());
     rule_ = make_rule(Spec::parse("sgd:momentum=0.9", rule_infos(), "rule"));
     update_ = rule_->update(model_.layout(), initial.view());
     update_->join(0);
     // The model reads the server's parameters where they lie, and only reads them.
     const View theta = update_->theta();
-    theta_ = Tensor::borrow(const_cast<float*>(theta.data), {theta.size});
+    theta_ = Tensor::borrow(const_cast<float*>(theta.data), {theta.size}, device_);
   }
 
   void operator()() {
@@ -79,6 +96,7 @@ class Step {
   }
 
  private:
+  Device device_;
   Model model_;
   Tensor x_, y_, gradient_, theta_;
   std::unique_ptr<Rule> rule_;
@@ -90,24 +108,35 @@ class Step {
 int bench_step(const BenchStepOptions& options) {
   omp_set_num_threads(options.threads);
   Step step(options);
-  for (int i = 0; i < kWarmUpSteps; ++i) step();
+  const double start = wall_seconds();
+  step();
+  const bool slow = wall_seconds() - start > options.seconds;
+  for (int i = 1; i < kWarmUpSteps; ++i) step();
+  const int64_t system_calls = pool::stats().system_calls;
   std::vector<double> wall, cpu;
-  for (const double end = wall_seconds() + options.seconds; std::ssize(wall) < kFewestSteps || wall_seconds() < end;) {
+  const double end = wall_seconds() + options.seconds;
+  while (std::ssize(wall) < (slow ? kFewestSlowSteps : kFewestSteps) || wall_seconds() < end) {
     const double wall_start = wall_seconds(), cpu_start = cpu_seconds();
     step();
+    if (options.trim) pool::trim();
     wall.push_back(1e3 * (wall_seconds() - wall_start));
     cpu.push_back(1e3 * (cpu_seconds() - cpu_start));
   }
   const double median = quantile(wall, 0.5), median_cpu = quantile(cpu, 0.5);
   const double samples_per_second = 1e3 * static_cast<double>(options.batch) / median;
+  const PoolStats pool = pool::stats();
   if (options.json) {
     const nlohmann::ordered_json line{{"model", options.model},
                                       {"batch", options.batch},
+                                      {"device", options.device},
                                       {"threads", options.threads},
                                       {"steps", wall.size()},
                                       {"ms_per_step", median},
                                       {"cpu_ms_per_step", median_cpu},
-                                      {"samples_per_second", samples_per_second}};
+                                      {"samples_per_second", samples_per_second},
+                                      {"pool_bytes", pool.peak},
+                                      {"system_calls", pool.system_calls - system_calls},
+                                      {"resident_bytes", peak_resident_bytes()}};
     say(line.dump() + "\n");
   } else {
     // The line that tests/bench/side reads.

@@ -114,6 +114,8 @@ int parse_and_run(int argc, const char* const* argv) {
   step_command->add_option("--batch", batch, "samples (128)")->type_name("N");
   step_command->add_option("--threads", threads, "threads (1)")->type_name("N");
   step_command->add_option("--seconds", seconds, "how long to measure (3)")->type_name("S");
+  step_command->add_option("--device", bench.device, "cpu, or plain: the readable loops (cpu)")->type_name("DEVICE");
+  step_command->add_flag("--trim", bench.trim, "give the pool's memory back to the system after each step");
   step_command->add_flag("--json", bench.json, "one line of JSON");
 
   for (CLI::App* command : {train_command, compare_command, info_command, bench_command, step_command})

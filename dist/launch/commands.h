@@ -27,6 +27,8 @@ struct BenchStepOptions {
   int64_t batch = 128;
   int threads = 1;
   double seconds = 3;  // of measuring
+  std::string device = "cpu";
+  bool trim = false;  // memory goes back to the system after each step: what the pool is for
   bool json = false;
 };
 int bench_step(const BenchStepOptions& options);

@@ -73,6 +73,9 @@ BOOST_AUTO_TEST_CASE(bench_step_prints_one_line) {
   const double ms = line["ms_per_step"];
   BOOST_TEST(ms > 0);
   BOOST_TEST(line["cpu_ms_per_step"].get<double>() > 0);
+  BOOST_TEST(line["system_calls"] == 0);  // the pool serves every step after the first
+  BOOST_TEST(line["pool_bytes"].get<int64_t>() > 0);
+  BOOST_TEST(line["resident_bytes"].get<int64_t>() > line["pool_bytes"].get<int64_t>());
   BOOST_TEST(std::abs(line["samples_per_second"].get<double>() - 16e3 / ms) < 1e-6 * 16e3 / ms);
 
   const Outcome plain = run_in(folder, "bench step --model mlp --batch 16 --seconds 0");
@@ -82,6 +85,9 @@ BOOST_AUTO_TEST_CASE(bench_step_prints_one_line) {
                          "RESULT bench=mlp impl=tardygrad threads=%d n=%d med_ms=%lf p10_ms=%lf p90_ms=%lf min_ms=%lf "
                          "cpu_ms=%lf",
                          &threads, &steps, &median, &p10, &p90, &least, &cpu) == 7);
+  const Outcome by_loops = run_in(folder, "bench step --model mlp --batch 16 --device plain --trim --seconds 0 --json");
+  BOOST_TEST(by_loops.status == 0, by_loops.err);
+  BOOST_TEST(json::parse(by_loops.out)["device"] == "plain");
   BOOST_TEST((threads == 1 && least <= p10 && p10 <= median && median <= p90));
 }
 
