@@ -145,6 +145,14 @@ class Backend {
   virtual void cross_entropy_backward(const Tensor& gradient, const Tensor& log_probabilities, const Tensor& labels,
                                       const CrossEntropyGeometry& geometry, Tensor& dlogits) = 0;
 
+  // CTC loss (ops/ctc.h) of logits [N, T, classes]: one number, the mean over the batch. For the derivative, as far as
+  // the samples' lengths go: `log_probabilities` [N, T, classes] gets log softmax, `log_alpha` (float64, [N, T, 2 L +
+  // 1]) the logarithms of the forward variables.
+  virtual void ctc_loss(const Tensor& logits, const CtcTargets& targets, Tensor& loss, Tensor& log_probabilities,
+                        Tensor& log_alpha) = 0;
+  virtual void ctc_loss_backward(const Tensor& gradient, const CtcTargets& targets, const Tensor& log_probabilities,
+                                 const Tensor& log_alpha, Tensor& dlogits) = 0;
+
   // g = gradient where y > 0, else 0: the derivative of max(x, 0) from its value. `g` may be `gradient`.
   virtual void relu_backward(const Tensor& gradient, const Tensor& y, Tensor& g) = 0;
 };
@@ -154,11 +162,3 @@ class Backend {
 Backend& backend_for(const Tensor& tensor);
 
 }  // namespace tg
-  // CTC loss (ops/ctc.h) of logits [N, T, classes]: one number, the mean over the batch. For the derivative, as far as
-  // the samples' lengths go: `log_probabilities` [N, T, classes] gets log softmax, `log_alpha` (float64, [N, T, 2 L +
-  // 1]) the logarithms of the forward variables.
-  virtual void ctc_loss(const Tensor& logits, const CtcTargets& targets, Tensor& loss, Tensor& log_probabilities,
-                        Tensor& log_alpha) = 0;
-  virtual void ctc_loss_backward(const Tensor& gradient, const CtcTargets& targets, const Tensor& log_probabilities,
-                                 const Tensor& log_alpha, Tensor& dlogits) = 0;
-

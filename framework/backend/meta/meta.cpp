@@ -49,6 +49,9 @@ class MetaBackend final : public Backend {
   void max_pool2d_backward(const T&, const T&, const PoolGeometry&, T&) override {}
   void avg_pool2d(const T&, const PoolGeometry&, T&) override {}
   void avg_pool2d_backward(const T&, const PoolGeometry&, T&) override {}
+  void batch_norm_fixed(const T&, const T&, const T&, const T&, const T&, const BatchNormGeometry&, T&) override {}
+  void batch_norm_fixed_backward(const T&, const T&, const T&, const T&, const T&, const T&, const BatchNormGeometry&,
+                                 T&, T&, T&) override {}
   void layer_norm(const T&, const T&, const T&, double, T&) override {}
   void layer_norm_backward(const T&, const T&, const T&, double, T&, T&, T&) override {}
   void local_response_norm(const T&, const ResponseNormGeometry&, T&) override {}
@@ -60,11 +63,10 @@ class MetaBackend final : public Backend {
   void dropout(const T&, double, const Stream&, T&) override {}
   void cross_entropy(const T&, const T&, const CrossEntropyGeometry&, T&, T&) override {}
   void cross_entropy_backward(const T&, const T&, const T&, const CrossEntropyGeometry&, T&) override {}
+  void ctc_loss(const T&, const CtcTargets&, T&, T&, T&) override {}
+  void ctc_loss_backward(const T&, const CtcTargets&, const T&, const T&, T&) override {}
   void relu_backward(const T&, const T&, T&) override {}
 };
-  void batch_norm_fixed(const T&, const T&, const T&, const T&, const T&, const BatchNormGeometry&, T&) override {}
-  void batch_norm_fixed_backward(const T&, const T&, const T&, const T&, const T&, const T&, const BatchNormGeometry&,
-                                 T&, T&, T&) override {}
 
 }  // namespace
 
@@ -74,5 +76,3 @@ Backend& meta_backend() {
 }
 
 }  // namespace tg
-  void ctc_loss(const T&, const CtcTargets&, T&, T&, T&) override {}
-  void ctc_loss_backward(const T&, const CtcTargets&, const T&, const T&, T&) override {}

@@ -56,14 +56,14 @@ class PlainBackend : public Backend {
                      Tensor& log_probabilities) override;
   void cross_entropy_backward(const Tensor& gradient, const Tensor& log_probabilities, const Tensor& labels,
                               const CrossEntropyGeometry& geometry, Tensor& dlogits) override;
+  void ctc_loss(const Tensor& logits, const CtcTargets& targets, Tensor& loss, Tensor& log_probabilities,
+                Tensor& log_alpha) override;
+  void ctc_loss_backward(const Tensor& gradient, const CtcTargets& targets, const Tensor& log_probabilities,
+                         const Tensor& log_alpha, Tensor& dlogits) override;
 
   void relu_backward(const Tensor& gradient, const Tensor& y, Tensor& g) override;
 };
 
 Backend& plain_backend();
-  void ctc_loss(const Tensor& logits, const CtcTargets& targets, Tensor& loss, Tensor& log_probabilities,
-                Tensor& log_alpha) override;
-  void ctc_loss_backward(const Tensor& gradient, const CtcTargets& targets, const Tensor& log_probabilities,
-                         const Tensor& log_alpha, Tensor& dlogits) override;
 
 }  // namespace tg
