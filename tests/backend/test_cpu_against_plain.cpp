@@ -1,56 +1,12 @@
 // Each kernel of the CPU against the plain loop, over a grid of shapes.
 #include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <functional>
 
-#include "framework/backend/cpu/cpu.h"
-#include "framework/backend/plain/plain.h"
-#include "framework/core/random.h"
+#include "tests/backend/compare.h"
 
 namespace {
 
 using namespace tg;
-
-Tensor random_tensor(const std::string& name, const Shape& shape) {
-  const Stream stream = Stream(7).split(name);
-  std::vector<float> values(static_cast<size_t>(shape.count()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = stream.normal(i);
-  return Tensor::from(values, shape);
-}
-// Few different numbers, so that many are equal.
-Tensor tied_tensor(const std::string& name, const Shape& shape) {
-  const Stream stream = Stream(7).split(name);
-  std::vector<float> values(static_cast<size_t>(shape.count()));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = std::floor(stream.uniform(i) * 5) - 2;
-  return Tensor::from(values, shape);
-}
-
-// Runs a kernel on both; outputs start as NaN, so that what a kernel forgets to write shows. Sums of `terms` numbers of
-// magnitude 1 may differ by rounding.
-void compare(const std::string& what, const std::vector<Shape>& outputs, int64_t terms,
-             const std::function<void(Backend&, std::vector<Tensor>&)>& kernel) {
-  std::vector<Tensor> plain, cpu;
-  for (const Shape& shape : outputs) {
-    plain.push_back(Tensor::full(shape, NAN));
-    cpu.push_back(Tensor::full(shape, NAN));
-  }
-  kernel(plain_backend(), plain);
-  kernel(cpu_backend(), cpu);
-  const double allowed = 4 * 0x1p-23 * std::sqrt(static_cast<double>(terms + 4)) * 4;
-  for (size_t n = 0; n < outputs.size(); ++n) {
-    const auto p = plain[n].values(), c = cpu[n].values();
-    size_t wrong = 0;
-    for (size_t i = 0; i < p.size(); ++i) wrong += !(std::abs(p[i] - c[i]) <= allowed * std::max(1.0, std::abs(p[i])));
-    BOOST_TEST(wrong == 0u, what << ": output " << n << " " << outputs[n].str() << " differs in " << wrong << " of "
-                                 << p.size() << " elements");
-  }
-}
-
-void same(const std::string& what, const Tensor& a, const Tensor& b) {
-  BOOST_TEST((a.values() == b.values()), what << ": different positions");
-}
-
-std::string numbers(std::initializer_list<int64_t> v) { return Shape(v).str(); }
+using namespace tg::test;
 
 BOOST_AUTO_TEST_SUITE(cpu_against_plain)
 

@@ -63,6 +63,20 @@ BOOST_AUTO_TEST_CASE(values_are_golden) {
   BOOST_TEST(stream.normal(uint64_t{1} << 40) == 0x1.f5695p-2f);
 }
 
+BOOST_AUTO_TEST_CASE(many_uniforms_at_once) {
+  const Stream stream = Stream(7).split("many");
+  for (const uint64_t first : {uint64_t{0}, uint64_t{12}, (uint64_t{1} << 34) - 8})
+    for (const int64_t count : {0, 1, 3, 4, 17, 64}) {
+      std::vector<float> values(static_cast<size_t>(count) + 1, -1);
+      stream.uniforms(first, count, values.data());
+      for (int64_t i = 0; i < count; ++i)
+        BOOST_TEST(values[static_cast<size_t>(i)] == stream.uniform(first + static_cast<uint64_t>(i)));
+      BOOST_TEST(values.back() == -1);
+    }
+  float value = 0;
+  BOOST_CHECK_THROW(stream.uniforms(2, 1, &value), Error);
+}
+
 BOOST_AUTO_TEST_CASE(a_generator_goes_through_its_stream) {
   const Stream stream(7);
   Generator generator(stream);
