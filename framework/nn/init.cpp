@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "framework/core/for_each.h"
+
 namespace tg {
 
 void Init::fill(const Stream& stream, Span values) const {
@@ -14,7 +16,9 @@ void Init::fill(const Stream& stream, Span values) const {
     }
     return scale;
   };
-  for (int64_t i = 0; i < values.size; ++i) values[i] = static_cast<float>(at(i));
+  detail::split_range(values.size, 16, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) values[i] = static_cast<float>(at(i));
+  });
 }
 
 Init he_normal(int64_t fan_in) {

@@ -53,6 +53,7 @@ void Model::estimate_buffers(int64_t batches, const std::function<Tensor(int64_t
 void Model::initialise(const Stream& stream, Span flat) const {
   require(flat.size == layout().size(), "model: {} elements to initialise, the parameters take {}", flat.size,
           layout().size());
+  require_numbers("model", flat.device);
   std::fill(flat.begin(), flat.end(), 0.0f);
   for (size_t i = 0; i < parts_.size(); ++i) {
     const Layout::Entry& entry = layout().entries()[i];

@@ -38,8 +38,7 @@ struct LeNet {
 }  // namespace
 
 Model make_lenet(const Shape& picture, int64_t classes) {
-  require(picture.rank() == 3 && picture[0] >= 16 && picture[1] >= 16,
-          "lenet: takes pictures [H, W, C] of at least 16 x 16, got {}", picture.str());
+  require_picture("lenet", picture, 16);
   return Model(LeNet(picture, classes));
 }
 

@@ -24,7 +24,7 @@ std::vector<int64_t> parse_widths(const std::string& text) {
   return widths;
 }
 
-const Shape kMnist{28, 28, 1}, kCifar{32, 32, 3};
+const Shape kMnist{28, 28, 1}, kCifar{32, 32, 3}, kImageNet{224, 224, 3};
 
 struct Entry {
   SpecInfo info;
@@ -36,6 +36,10 @@ struct Entry {
 template <int64_t kLayers>
 Model cifar_resnet(const Spec&, const Shape& input, int64_t classes) {
   return make_cifar_resnet(input, classes, kLayers);
+}
+template <int64_t kLayers>
+Model imagenet_resnet(const Spec&, const Shape& input, int64_t classes) {
+  return make_imagenet_resnet(input, classes, kLayers);
 }
 
 const std::vector<Entry>& entries() {
@@ -60,6 +64,31 @@ const std::vector<Entry>& entries() {
       {{"resnet32", "the same with 32 layers", {}}, kCifar, 10, cifar_resnet<32>},
       {{"resnet56", "the same with 56 layers", {}}, kCifar, 10, cifar_resnet<56>},
       {{"resnet110", "the same with 110 layers", {}}, kCifar, 10, cifar_resnet<110>},
+      {{"wrn16-4", "wide ResNet with 16 layers, 4 times the width (Zagoruyko and Komodakis 2016), no dropout", {}},
+       kCifar,
+       10,
+       [](const Spec&, const Shape& input, int64_t classes) { return make_wide_resnet(input, classes, 16, 4); }},
+      {{"alexnet",
+        "AlexNet (Krizhevsky et al. 2012) with local response normalisation",
+        {{"groups", "2", "of convolutions 2, 4 and 5: 2 as published, 1 for the 62 M parameters of the QSGD paper"}}},
+       kImageNet,
+       1000,
+       [](const Spec& spec, const Shape& input, int64_t classes) {
+         return make_alexnet(input, classes, spec.integer("groups", 1, 2));
+       }},
+      {{"vgg19", "VGG-19 (Simonyan and Zisserman 2015), configuration E, no batch normalisation", {}},
+       kImageNet,
+       1000,
+       [](const Spec&, const Shape& input, int64_t classes) { return make_vgg19(input, classes); }},
+      {{"resnet50", "ImageNet's ResNet with 50 layers (He et al. 2016), strides in the 3x3 convolutions", {}},
+       kImageNet,
+       1000,
+       imagenet_resnet<50>},
+      {{"resnet152", "the same with 152 layers", {}}, kImageNet, 1000, imagenet_resnet<152>},
+      {{"bn-inception", "Inception with batch normalisation (Ioffe and Szegedy 2015), one classifier", {}},
+       kImageNet,
+       1000,
+       [](const Spec&, const Shape& input, int64_t classes) { return make_bn_inception(input, classes); }},
   };
   return list;
 }
@@ -79,6 +108,11 @@ const std::vector<SpecInfo>& model_infos() {
     return all;
   }();
   return infos;
+}
+
+void require_picture(const std::string& model, const Shape& picture, int64_t least) {
+  require(picture.rank() == 3 && picture[0] >= least && picture[1] >= least && picture[2] >= 1,
+          "{}: takes pictures [H, W, C] of at least {} x {}, got {}", model, least, least, picture.str());
 }
 
 Shape usual_input(const Spec& spec) { return entry_of(spec).input; }

@@ -25,5 +25,16 @@ Model make_lenet(const Shape& picture, int64_t classes);
 // ResNets for CIFAR (He et al. 2016) with 6n + 2 layers: 8, 20, 32, 56, 110; shortcuts by 1x1 convolution where the
 // width changes.
 Model make_cifar_resnet(const Shape& picture, int64_t classes, int64_t layers);
+// Wide ResNets for CIFAR (Zagoruyko and Komodakis 2016): 6n + 4 layers, `widening` times the channels of the above.
+Model make_wide_resnet(const Shape& picture, int64_t classes, int64_t layers, int64_t widening);
+
+// Networks for ImageNet; each file says which variant it is.
+Model make_alexnet(const Shape& picture, int64_t classes, int64_t groups);  // 1 or 2
+Model make_vgg19(const Shape& picture, int64_t classes);
+Model make_imagenet_resnet(const Shape& picture, int64_t classes, int64_t layers);  // 50 or 152
+Model make_bn_inception(const Shape& picture, int64_t classes);
+
+// For the makers: throws Error naming the model unless `picture` is [H, W, C] with sides of at least `least`.
+void require_picture(const std::string& model, const Shape& picture, int64_t least);
 
 }  // namespace tg

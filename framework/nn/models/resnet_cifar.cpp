@@ -78,8 +78,7 @@ struct CifarResNet {
 
 Model make_cifar_resnet(const Shape& picture, int64_t classes, int64_t layers) {
   require(layers >= 8 && (layers - 2) % 6 == 0, "resnet: {} layers; CIFAR's ResNets have 6n + 2", layers);
-  require(picture.rank() == 3 && picture[0] >= 8 && picture[1] >= 8,
-          "resnet{}: takes pictures [H, W, C] of at least 8 x 8, got {}", layers, picture.str());
+  require_picture(fmt::format("resnet{}", layers), picture, 8);
   return Model(CifarResNet(picture, classes, (layers - 2) / 6));
 }
 
