@@ -126,6 +126,15 @@ class Backend {
   // dx = gradient - softmax * sum(gradient), from y = log softmax.
   virtual void log_softmax_backward(const Tensor& gradient, const Tensor& y, Tensor& dx) = 0;
 
+  // An LSTM, see ops/lstm.h. x [N, T, I], weight [4 H, I], recurrent_weight [4 H, H], bias [4 H], `lengths` int32 [N] in
+  // 1 to T or undefined (all T) -> y [N, T, H]. `kept` (undefined before) gets what the derivative needs.
+  virtual void lstm(const Tensor& x, const Tensor& weight, const Tensor& recurrent_weight, const Tensor& bias,
+                    const Tensor& lengths, Tensor& y, Tensor& kept) = 0;
+  // dx may be undefined. `kept` is used up: the kernel may work in it.
+  virtual void lstm_backward(const Tensor& gradient, const Tensor& x, const Tensor& weight,
+                             const Tensor& recurrent_weight, const Tensor& lengths, const Tensor& y, Tensor& kept,
+                             Tensor& dx, Tensor& dweight, Tensor& drecurrent_weight, Tensor& dbias) = 0;
+
   // x [outer, n, inner] -> y [outer, index.count(), inner], the entries at `index` (int32, in range).
   virtual void gather(const Tensor& x, int64_t outer, int64_t n, int64_t inner, const Tensor& index, Tensor& y) = 0;
   // dx [outer, n, inner] = the sum of gradient over the places that an entry was taken to, in their order.

@@ -265,6 +265,7 @@ const std::vector<OpCase>& op_cases() {
     add_pictures(cases);
     add_norms(cases);
     add_sequences(cases);
+    add_lstms(cases);
     add_losses(cases);
     return cases;
   }();

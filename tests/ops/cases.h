@@ -27,6 +27,7 @@ struct OpCase {
 const std::vector<OpCase>& op_cases();
 // Families of cases with files of their own.
 void add_norms(std::vector<OpCase>& cases);
+void add_lstms(std::vector<OpCase>& cases);
 void add_sequences(std::vector<OpCase>& cases);
 
 // Number `i` of a fixed sequence in [0, 1), by integer arithmetic: make_golden.py has the same.

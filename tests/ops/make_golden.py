@@ -67,6 +67,24 @@ def local_response_norm(x, size):
     return channels_last(F.local_response_norm(channels_first(x), size, alpha=0.5, beta=0.75, k=1.5))
 
 
+def lstm(x, weight, recurrent_weight, bias, lengths=None):
+    """PyTorch's order of gates is ours: its g is our c. Of its two biases one is zero."""
+    h = torch.zeros(1, x.shape[0], recurrent_weight.shape[1], dtype=x.dtype)
+    weights = [weight, recurrent_weight, bias, torch.zeros_like(bias)]
+    options = True, 1, 0.0, False, False  # biases, layers, dropout, training, two directions
+    if lengths is None:
+        return torch.lstm(x, (h, h), weights, *options, True)[0]
+    packed = torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor(lengths), True, enforce_sorted=False)
+    y = torch.lstm(packed.data, packed.batch_sizes, (h, h), weights, *options)[0]
+    y = torch.nn.utils.rnn.PackedSequence(y, *packed[1:])
+    return torch.nn.utils.rnn.pad_packed_sequence(y, True, total_length=x.shape[1])[0]
+
+
+def lstm_case(name, x, hidden, lengths=None):
+    inputs = [(x,), ((4 * hidden, x[2]),), ((4 * hidden, hidden),), ((4 * hidden,),)]
+    return f'lstm/{name}', inputs, lambda *t: lstm(*t, lengths)
+
+
 def cross_entropy(x):
     return F.cross_entropy(x, torch.tensor([(3 * i + 1) % x.shape[1] for i in range(x.shape[0])]))
 
@@ -154,6 +172,10 @@ CASES = [
     ('pad/rows', [((2, 3),)], lambda x: F.pad(x, (0, 0, 1, 2), value=0.5)),
     ('gather/rows, one twice', [((4, 3),)], lambda x: x[[2, 0, 2]]),
     ('gather/embedding', [((5, 2),)], lambda w: F.embedding(torch.tensor([[4, 0, 1], [1, 4, 4]]), w).reshape(12)),
+    lstm_case('[2, 3, 4] to 3', (2, 3, 4), 3),
+    lstm_case('wide', (2, 2, 3), 17),
+    lstm_case('lengths 2, 4, 1, 4', (4, 4, 3), 2, [2, 4, 1, 4]),
+    lstm_case('all shorter than the batch', (2, 4, 1), 3, [2, 2]),
     ('cross_entropy/label smoothing', [((4, 5),)],
      lambda x: F.cross_entropy(x, torch.tensor([1, 0, 4, 2]), label_smoothing=0.25)),
     ('cross_entropy/ignored rows', [((4, 5),)],

@@ -7,6 +7,7 @@
 #include "framework/ops/elementwise.h"
 #include "framework/ops/join.h"
 #include "framework/ops/loss.h"
+#include "framework/ops/lstm.h"
 #include "framework/ops/matmul.h"
 #include "framework/ops/norm.h"
 #include "framework/ops/pool.h"
@@ -134,6 +135,27 @@ BOOST_AUTO_TEST_CASE(joins) {
   refused([&] { gather(f32({3, 2}), 0, at({-1})); }, "gather", {"index -1"});
   refused([] { gather(f32({3, 2}), 0, f32({1})); }, "gather", {"int32 [n]", "float32"});
   refused([&] { embedding(f32({3}), at({0})); }, "embedding", {"[words, width]"});
+}
+
+BOOST_AUTO_TEST_CASE(lstms) {
+  const Tensor x = f32({2, 5, 3}), w = f32({8, 3}), u = f32({8, 2}), b = f32({8});
+  const auto lengths = [](std::vector<int32_t> v) { return Tensor::from(v, {static_cast<int64_t>(v.size())}); };
+  refused([&] { lstm(f32({5, 3}), w, u, b); }, "lstm", {"[5, 3]", "[N, T, I]"});
+  refused([&] { lstm(f32({2, 0, 3}), w, u, b); }, "lstm", {"[2, 0, 3]", "at least one"});
+  refused([&] { lstm(f32({0, 5, 3}), w, u, b); }, "lstm", {"[0, 5, 3]", "at least one"});
+  refused([&] { lstm(i32({2, 5, 3}), w, u, b); }, "lstm", {"int32", "to(x, DType::f32)"});
+  refused([&] { lstm(x, f32({8, 4}), u, b); }, "lstm", {"[2, 5, 3]", "[4 H, 3]", "[8, 4]"});
+  refused([&] { lstm(x, f32({6, 3}), u, b); }, "lstm", {"[4 H, 3]", "[6, 3]"});
+  refused([&] { lstm(x, f32({0, 3}), f32({0, 0}), f32({0})); }, "lstm", {"[4 H, 3]", "[0, 3]"});
+  refused([&] { lstm(x, w, f32({2, 8}), b); }, "lstm", {"recurrent_weight must be [8, 2]", "[2, 8]"});
+  refused([&] { lstm(x, w, u, f32({2})); }, "lstm", {"bias must be [8]", "[2]"});
+  refused([&] { lstm(x, w, f64({8, 2}), b); }, "lstm", {"recurrent_weight", "float64"});
+  refused([&] { lstm(x, w, u, b, lengths({5})); }, "lstm", {"int32 [2]", "[1]"});
+  refused([&] { lstm(x, w, u, b, f32({2})); }, "lstm", {"int32 [2]", "float32"});
+  refused([&] { lstm(x, w, u, b, lengths({5, 6})); }, "lstm", {"length 6", "sequence 1", "1 to 5"});
+  refused([&] { lstm(x, w, u, b, lengths({0, 5})); }, "lstm", {"length 0", "sequence 0"});
+  refused([&] { lstm(x, w, u, b, lengths({5, -2147483647})); }, "lstm", {"length -2147483647"});
+  refused([&] { lstm(x, w, u, b, Tensor::zeros({2}, DType::i32, kPlain)); }, "lstm", {"cpu", "plain"});
 }
 
 BOOST_AUTO_TEST_CASE(losses_with_options) {

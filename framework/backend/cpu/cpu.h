@@ -46,6 +46,11 @@ class CpuBackend final : public PlainBackend {
                 Tensor& log_alpha) override;
   void ctc_loss_backward(const Tensor& gradient, const CtcTargets& targets, const Tensor& log_probabilities,
                          const Tensor& log_alpha, Tensor& dlogits) override;
+  void lstm(const Tensor& x, const Tensor& weight, const Tensor& recurrent_weight, const Tensor& bias,
+            const Tensor& lengths, Tensor& y, Tensor& kept) override;
+  void lstm_backward(const Tensor& gradient, const Tensor& x, const Tensor& weight, const Tensor& recurrent_weight,
+                     const Tensor& lengths, const Tensor& y, Tensor& kept, Tensor& dx, Tensor& dweight,
+                     Tensor& drecurrent_weight, Tensor& dbias) override;
   void relu_backward(const Tensor& gradient, const Tensor& y, Tensor& g) override;
 };
 

@@ -2,19 +2,21 @@
 
 #include "framework/backend/cpu/cpu.h"
 #include "framework/backend/cpu/onednn.h"
+#include "framework/backend/cpu/sgemm.h"
 #include "framework/core/for_each.h"
 
 namespace tg {
-namespace {
 
-// c [m, n] = op(a) op(b); leading dimensions are those of the stored matrices.
 void sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a, const float* b,
-           float* c) {
+           float beta, float* c, int64_t b_row) {
+  if (b_row == 0) b_row = transpose_b ? k : n;
   const dnnl_status_t status = dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f, a,
-                                          transpose_a ? m : k, b, transpose_b ? k : n, 0.0f, c, n);
+                                          transpose_a ? m : k, b, b_row, beta, c, n);
   require(status == dnnl_success, "matmul: oneDNN refused a product of {} x {} x {} (status {})", m, n, k,
           static_cast<int>(status));
 }
+
+namespace {
 
 // Adds the bias to every row and clips at zero, both as asked.
 template <bool kRelu>
@@ -37,7 +39,7 @@ void CpuBackend::matmul(const Tensor& a, bool transpose_a, const Tensor& b, bool
   const int64_t m = out.dim(0), n = out.dim(1), k = transpose_a ? a.dim(0) : a.dim(1);
   if (m == 0 || n == 0) return;
   if (k == 0) return out.fill(0);
-  sgemm(transpose_a, transpose_b, m, n, k, a.data<float>(), b.data<float>(), out.data<float>());
+  sgemm(transpose_a, transpose_b, m, n, k, a.data<float>(), b.data<float>(), 0, out.data<float>());
 }
 
 void CpuBackend::linear(const Tensor& x, const Tensor& weight, const Tensor& bias, bool relu, Tensor& y) {

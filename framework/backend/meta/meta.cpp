@@ -1,5 +1,7 @@
 #include "framework/backend/meta/meta.h"
 
+#include <algorithm>
+
 #include "framework/core/meta.h"
 
 namespace tg {
@@ -41,6 +43,19 @@ class MetaBackend final : public Backend {
   }
   void batch_norm_backward(const T&, const T&, const T&, const T&, const T&, const T&, const BatchNormGeometry&, T&, T&,
                            T&) override {}
+
+  void lstm(const T& x, const T& weight, const T& recurrent_weight, const T&, const T&, T& y, T& kept) override {
+    const int64_t cells = x.dim(0) * x.dim(1), hidden = y.dim(2);
+    count_products(cells * weight.dim(0), x.dim(2) + hidden);
+    kept = Tensor::empty({cells, 5 * hidden}, x.dtype(), x.device());
+    const Tensor copy = Tensor::empty(recurrent_weight.shape(), x.dtype(), x.device());
+  }
+  void lstm_backward(const T&, const T& x, const T& weight, const T&, const T&, const T& y, T&, T& dx, T&, T&,
+                     T&) override {
+    const int64_t cells = x.dim(0) * x.dim(1), hidden = y.dim(2);
+    count_products(cells * weight.dim(0), (dx.defined() ? 2 : 1) * x.dim(2) + 2 * hidden);
+    const Tensor copy = Tensor::empty({cells, std::max(hidden, x.dim(2))}, x.dtype(), x.device());
+  }
 
   void sum(const T&, int64_t, int64_t, int64_t, T&) override {}
   void max(const T&, int64_t, int64_t, int64_t, T&, T&) override {}

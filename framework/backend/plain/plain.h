@@ -44,6 +44,11 @@ class PlainBackend : public Backend {
   void local_response_norm(const Tensor& x, const ResponseNormGeometry& geometry, Tensor& y) override;
   void local_response_norm_backward(const Tensor& gradient, const Tensor& x, const ResponseNormGeometry& geometry,
                                     Tensor& dx) override;
+  void lstm(const Tensor& x, const Tensor& weight, const Tensor& recurrent_weight, const Tensor& bias,
+            const Tensor& lengths, Tensor& y, Tensor& kept) override;
+  void lstm_backward(const Tensor& gradient, const Tensor& x, const Tensor& weight, const Tensor& recurrent_weight,
+                     const Tensor& lengths, const Tensor& y, Tensor& kept, Tensor& dx, Tensor& dweight,
+                     Tensor& drecurrent_weight, Tensor& dbias) override;
 
   void gather(const Tensor& x, int64_t outer, int64_t n, int64_t inner, const Tensor& index, Tensor& y) override;
   void gather_backward(const Tensor& gradient, int64_t outer, int64_t n, int64_t inner, const Tensor& index,
