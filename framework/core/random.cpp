@@ -15,8 +15,9 @@ constexpr double kTwoPi = 2 * std::numbers::pi;
 uint32_t low(uint64_t v) { return static_cast<uint32_t>(v); }
 uint32_t high(uint64_t v) { return static_cast<uint32_t>(v >> 32); }
 
-// Philox 4x32-10 of a 128-bit counter, given as two numbers, under a 64-bit key.
-std::array<uint32_t, 4> philox(uint64_t key, uint64_t counter, uint64_t counter_high) {
+// Philox 4x32-10 of a 128-bit counter, given as two numbers, under a 64-bit key. Inlined, so that a loop over counters
+// becomes vectors.
+[[gnu::always_inline]] inline std::array<uint32_t, 4> philox(uint64_t key, uint64_t counter, uint64_t counter_high) {
   const r123::Philox4x32::ctr_type c = {{low(counter), high(counter), low(counter_high), high(counter_high)}};
   const r123::Philox4x32::ukey_type k = {{low(key), high(key)}};
   const auto block = r123::Philox4x32{}(c, k);

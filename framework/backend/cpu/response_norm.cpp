@@ -1,5 +1,6 @@
 // Local response normalisation, a row of channels at a time in buffers that stay in the cache.
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -9,31 +10,34 @@
 namespace tg {
 namespace {
 
-constexpr int64_t kLanes = 16;
-
 // Sums over `size` neighbours: sums[c] = v[c - before] + ... + v[c - before + size - 1], where v is 0 outside of the
 // row. v is written to values(), zeros are around it.
 class Windows {
  public:
   Windows(int64_t channels, int64_t size, int64_t before)
-      : size_(size),
+      : channels_(channels),
+        size_(size),
         before_(before),
-        padded_(static_cast<size_t>(rounded(channels) + size), 0.0f),
-        sums_(static_cast<size_t>(rounded(channels))) {}
+        padded_(static_cast<size_t>(channels + size), 0.0f),
+        sums_(static_cast<size_t>(channels)) {}
   float* values() { return padded_.data() + before_; }
   const float* sums() {
-    for (size_t c = 0; c < sums_.size(); c += kLanes) {
-      float lane[kLanes] = {};
-      for (int64_t j = 0; j < size_; ++j)
-        for (size_t l = 0; l < kLanes; ++l) lane[l] += padded_[c + static_cast<size_t>(j) + l];
-      std::copy(lane, lane + kLanes, sums_.begin() + static_cast<int64_t>(c));
+    const float* __restrict v = padded_.data();
+    float* __restrict sum = sums_.data();
+    if (size_ == 5) {  // the paper's, in registers
+#pragma omp simd
+      for (int64_t c = 0; c < channels_; ++c) sum[c] = v[c] + v[c + 1] + v[c + 2] + v[c + 3] + v[c + 4];
+      return sum;
     }
-    return sums_.data();
+    std::fill(sums_.begin(), sums_.end(), 0.0f);
+    for (int64_t j = 0; j < size_; ++j)
+#pragma omp simd
+      for (int64_t c = 0; c < channels_; ++c) sum[c] += v[c + j];
+    return sum;
   }
 
  private:
-  static int64_t rounded(int64_t channels) { return (channels + kLanes - 1) / kLanes * kLanes; }
-  int64_t size_, before_;
+  int64_t channels_, size_, before_;
   std::vector<float> padded_, sums_;
 };
 
