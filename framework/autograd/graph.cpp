@@ -47,7 +47,10 @@ std::shared_ptr<Node> make_node(const Tensor& output, const char* op) {
 
 }  // namespace
 
-Op::Op(const char* name, const char* derivative) : name_(name), derivative_(derivative) { op_list().push_back(this); }
+Op::Op(const char* name, const char* value, const char* derivative, std::source_location where)
+    : name_(name), value_(value), derivative_(derivative), where_(where) {
+  op_list().push_back(this);
+}
 
 std::vector<const Op*> all_ops() {
   std::vector<const Op*> ops = op_list();

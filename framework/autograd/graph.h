@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <source_location>
 #include <span>
 #include <vector>
 
@@ -21,17 +22,20 @@ class GradientSink;
 // contiguous and, where unique() says so, may be overwritten.
 using Backward = std::function<void(Tensor gradient, GradientSink& sink)>;
 
-// An operation's name and derivative. Made once per operation as a static object, which lists it for the checks and the
-// docs.
+// An operation's name, the formulas of its value and its derivative (g is d loss / d value), and where it is written.
+// Made once per operation as a static object, which lists it for the checks and for docs/derivatives.md.
 class Op {
  public:
-  Op(const char* name, const char* derivative);
+  Op(const char* name, const char* value, const char* derivative,
+     std::source_location where = std::source_location::current());
   const char* name() const { return name_; }
+  const char* value() const { return value_; }
   const char* derivative() const { return derivative_; }
+  const std::source_location& where() const { return where_; }
 
  private:
-  const char* name_;
-  const char* derivative_;
+  const char *name_, *value_, *derivative_;
+  std::source_location where_;
 };
 // All operations, sorted by name.
 std::vector<const Op*> all_ops();

@@ -16,8 +16,7 @@ struct AddRelu {
 
 }  // namespace
 
-// max(a + b, 0)
-static const Op kAddRelu{"add_relu", "da = db = g where y > 0, else 0"};
+static const Op kAddRelu{"add_relu", "y = max(a + b, 0)", "da = db = g where y > 0, else 0"};
 Tensor add_relu(const Tensor& a, const Tensor& b) {
   detail::require_floating(kAddRelu, a);
   require(a.shape() == b.shape(), "add_relu: shapes {} and {} differ; it does not broadcast, relu(a + b) does",

@@ -10,9 +10,10 @@ constexpr int64_t kMostStep = 1 << 20;  // of stride and padding: keeps sums of 
 
 }  // namespace
 
-// the formula of conv.h
 static const Op kConv2d{
     "conv2d",
+    "y[n,i,j,k] = bias[k] + sum over r,s,c of x[n, i stride + r dilation - padding, j stride + s dilation - padding, "
+    "c] weight[k,r,s,c], and max(y, 0) if relu",
     "g is 0 where y = 0 if relu; dx = g spread by weight, dweight = g times x at each offset, dbias = sum of g"};
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
   detail::require_floating(kConv2d, x);

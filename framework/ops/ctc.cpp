@@ -36,11 +36,11 @@ void check_sample(int64_t n, const Shape& logits, const int32_t* label, int64_t 
 
 }  // namespace
 
-// loss = -(1/N) sum over n of log p(label n | logits n), p = sum over all paths that read the label of the product of
-// the softmax at each step
-static const Op kCtcLoss{"ctc_loss",
-                         "dlogits = g / N (softmax - sum over the class's states of alpha beta / p) at the steps that "
-                         "count, else 0"};
+static const Op kCtcLoss{
+    "ctc_loss",
+    "loss = -(1/N) sum over n of log p_n, p_n = sum over the paths that read label n of the product of the softmax at "
+    "each step",
+    "dlogits = g / N (softmax - sum over the class's states of alpha beta / p_n) at the steps that count, else 0"};
 Tensor ctc_loss(const Tensor& logits, const Tensor& labels, const Tensor& input_lengths, const Tensor& label_lengths) {
   detail::require_floating(kCtcLoss, logits);
   require(logits.rank() == 3 && logits.count() > 0,

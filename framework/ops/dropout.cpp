@@ -5,8 +5,8 @@
 
 namespace tg {
 
-// y_i = x_i / (1 - rate) if uniform(i) >= rate, else 0
-static const Op kDropout{"dropout", "dx = g by the same mask, which is drawn again"};
+static const Op kDropout{"dropout", "y_i = x_i / (1 - rate) if uniform(i) >= rate, else 0",
+                         "dx = g by the same mask, which is drawn again"};
 Tensor dropout(const Tensor& x, double rate, const Stream& stream) {
   detail::require_floating(kDropout, x);
   require(rate >= 0 && rate < 1, "dropout: a rate of {}; it is the share of zeros, 0 or more and less than 1", rate);

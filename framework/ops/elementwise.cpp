@@ -58,8 +58,7 @@ Tensor binary(const Op& op, const F& formula, const Tensor& a, const Tensor& b) 
 
 }  // namespace
 
-// a + b
-static const Op kAdd{"add", "da = g, db = g"};
+static const Op kAdd{"add", "y = a + b", "da = g, db = g"};
 Tensor add(const Tensor& a, const Tensor& b) {
   Tensor y = binary(kAdd, Add{}, a, b);
   record(y, kAdd, {a, b}, [a_shape = a.shape(), b_shape = b.shape()](Tensor g, GradientSink& sink) {
@@ -69,8 +68,7 @@ Tensor add(const Tensor& a, const Tensor& b) {
   return y;
 }
 
-// a - b
-static const Op kSubtract{"subtract", "da = g, db = -g"};
+static const Op kSubtract{"subtract", "y = a - b", "da = g, db = -g"};
 Tensor subtract(const Tensor& a, const Tensor& b) {
   Tensor y = binary(kSubtract, Subtract{}, a, b);
   record(y, kSubtract, {a, b}, [a_shape = a.shape(), b_shape = b.shape()](Tensor g, GradientSink& sink) {
@@ -80,8 +78,7 @@ Tensor subtract(const Tensor& a, const Tensor& b) {
   return y;
 }
 
-// a * b
-static const Op kMultiply{"multiply", "da = g * b, db = g * a"};
+static const Op kMultiply{"multiply", "y = a * b", "da = g * b, db = g * a"};
 Tensor multiply(const Tensor& a, const Tensor& b) {
   Tensor y = binary(kMultiply, Multiply{}, a, b);
   record(y, kMultiply, {a, b},
@@ -96,8 +93,7 @@ Tensor multiply(const Tensor& a, const Tensor& b) {
   return y;
 }
 
-// a / b
-static const Op kDivide{"divide", "da = g / b, db = -g * a / b^2"};
+static const Op kDivide{"divide", "y = a / b", "da = g / b, db = -g * a / b^2"};
 Tensor divide(const Tensor& a, const Tensor& b) {
   Tensor y = binary(kDivide, Divide{}, a, b);
   record(y, kDivide, {a, b},
@@ -195,8 +191,7 @@ struct DivideNumberDerivative {
 
 }  // namespace
 
-// a + number
-static const Op kAddNumber{"add_number", "da = g"};
+static const Op kAddNumber{"add_number", "y = a + number", "da = g"};
 Tensor add(const Tensor& a, double b) {
   detail::require_floating(kAddNumber, a);
   Tensor y = compute(kAddNumber, AddNumber{b}, a);
@@ -205,32 +200,27 @@ Tensor add(const Tensor& a, double b) {
 }
 Tensor subtract(const Tensor& a, double b) { return add(a, -b); }
 
-// number - b
-static const Op kSubtractFromNumber{"subtract_from_number", "db = -g"};
+static const Op kSubtractFromNumber{"subtract_from_number", "y = number - b", "db = -g"};
 Tensor subtract(double a, const Tensor& b) {
   return unary_linear(kSubtractFromNumber, b, SubtractFromNumber{a}, Negate{});
 }
 
-// a * number
-static const Op kMultiplyNumber{"multiply_number", "da = g * number"};
+static const Op kMultiplyNumber{"multiply_number", "y = a * number", "da = g * number"};
 Tensor multiply(const Tensor& a, double b) {
   return unary_linear(kMultiplyNumber, a, MultiplyNumber{b}, MultiplyNumber{b});
 }
 
-// a / number
-static const Op kDivideByNumber{"divide_by_number", "da = g / number"};
+static const Op kDivideByNumber{"divide_by_number", "y = a / number", "da = g / number"};
 Tensor divide(const Tensor& a, double b) {
   return unary_linear(kDivideByNumber, a, DivideByNumber{b}, DivideByNumber{b});
 }
 
-// number / b
-static const Op kDivideNumber{"divide_number", "db = -g * number / b^2"};
+static const Op kDivideNumber{"divide_number", "y = number / b", "db = -g * number / b^2"};
 Tensor divide(double a, const Tensor& b) {
   return unary_by_input(kDivideNumber, b, DivideNumber{a}, DivideNumberDerivative{a});
 }
 
-// -x
-static const Op kNegate{"negate", "dx = -g"};
+static const Op kNegate{"negate", "y = -x", "dx = -g"};
 Tensor negate(const Tensor& x) { return unary_linear(kNegate, x, Negate{}, Negate{}); }
 
 namespace {
@@ -308,12 +298,10 @@ struct SigmoidDerivative {
 
 }  // namespace
 
-// x^e
-static const Op kPow{"pow", "dx = g * e * x^(e - 1), 0 for e = 0"};
+static const Op kPow{"pow", "y = x^e", "dx = g * e * x^(e - 1), 0 for e = 0"};
 Tensor pow(const Tensor& x, double exponent) { return unary_by_input(kPow, x, Pow{exponent}, PowDerivative{exponent}); }
 
-// max(x, 0)
-static const Op kRelu{"relu", "dx = g where y > 0, else 0"};
+static const Op kRelu{"relu", "y = max(x, 0)", "dx = g where y > 0, else 0"};
 Tensor relu(const Tensor& x) {
   detail::require_floating(kRelu, x);
   Tensor y = compute(kRelu, Relu{}, x);
@@ -323,24 +311,19 @@ Tensor relu(const Tensor& x) {
   return y;
 }
 
-// e^x
-static const Op kExp{"exp", "dx = g * y"};
+static const Op kExp{"exp", "y = e^x", "dx = g * y"};
 Tensor exp(const Tensor& x) { return unary_by_output(kExp, x, Exp{}, Multiply{}); }
 
-// ln x
-static const Op kLog{"log", "dx = g / x"};
+static const Op kLog{"log", "y = ln x", "dx = g / x"};
 Tensor log(const Tensor& x) { return unary_by_input(kLog, x, Log{}, Divide{}); }
 
-// x^(1/2)
-static const Op kSqrt{"sqrt", "dx = g / (2 y)"};
+static const Op kSqrt{"sqrt", "y = x^(1/2)", "dx = g / (2 y)"};
 Tensor sqrt(const Tensor& x) { return unary_by_output(kSqrt, x, Sqrt{}, SqrtDerivative{}); }
 
-// tanh x
-static const Op kTanh{"tanh", "dx = g * (1 - y^2)"};
+static const Op kTanh{"tanh", "y = tanh x", "dx = g * (1 - y^2)"};
 Tensor tanh(const Tensor& x) { return unary_by_output(kTanh, x, Tanh{}, TanhDerivative{}); }
 
-// 1 / (1 + e^-x)
-static const Op kSigmoid{"sigmoid", "dx = g * y * (1 - y)"};
+static const Op kSigmoid{"sigmoid", "y = 1 / (1 + e^-x)", "dx = g * y * (1 - y)"};
 Tensor sigmoid(const Tensor& x) { return unary_by_output(kSigmoid, x, Sigmoid{}, SigmoidDerivative{}); }
 
 namespace detail {

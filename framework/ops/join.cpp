@@ -18,8 +18,7 @@ struct Around {
 
 }  // namespace
 
-// y = the parts one after the other
-static const Op kConcat{"concat", "dpart = the part's share of g"};
+static const Op kConcat{"concat", "y = the parts one after the other", "dpart = the part's share of g"};
 Tensor concat(const std::vector<Tensor>& parts, int axis) {
   require(!parts.empty(), "concat: nothing to put together; give it at least one tensor");
   const Tensor& first = parts.front();
@@ -68,8 +67,7 @@ std::vector<Tensor> split(const Tensor& x, int axis, const std::vector<int64_t>&
   return parts;
 }
 
-// y = x between entries that hold a constant
-static const Op kPad{"pad", "dx = g without the padding"};
+static const Op kPad{"pad", "y = x between entries that hold a constant", "dx = g without the padding"};
 Tensor pad(const Tensor& x, int axis, int64_t before, int64_t after, double value) {
   constexpr int64_t kMostPadding = int64_t{1} << 40;  // sums of sizes stay far from overflow
   const int along = x.shape().axis(axis, "pad");
@@ -83,8 +81,8 @@ Tensor pad(const Tensor& x, int axis, int64_t before, int64_t after, double valu
   return y;
 }
 
-// y[.., i, ..] = x[.., index[i], ..]
-static const Op kGather{"gather", "dx = sum of g at the places that were taken, else 0"};
+static const Op kGather{"gather", "y[.., i, ..] = x[.., index[i], ..]",
+                        "dx = sum of g at the places that were taken, else 0"};
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   detail::require_floating(kGather, x);
   const int along = x.shape().axis(axis, "gather");

@@ -16,8 +16,8 @@ void require_scores(const Op& op, const Tensor& x) {
 
 }  // namespace
 
-// y[i,c] = x[i,c] - log(sum over d of e^x[i,d])
-static const Op kLogSoftmax{"log_softmax", "dx = g - e^y * (sum of g over the row)"};
+static const Op kLogSoftmax{"log_softmax", "y[i,c] = x[i,c] - log(sum over d of e^x[i,d])",
+                            "dx = g - e^y * (sum of g over the row)"};
 Tensor log_softmax(const Tensor& x) {
   require_scores(kLogSoftmax, x);
   Tensor y = detail::empty_like(x);
@@ -31,10 +31,11 @@ Tensor log_softmax(const Tensor& x) {
   return y;
 }
 
-// loss = -(1/rows) sum over i of [ (1 - s) p[i, labels[i]] + s / classes sum over c of p[i, c] ], p =
-// log_softmax(logits)
 static const Op kCrossEntropy{
-    "cross_entropy", "dlogits = g / rows * (softmax - (1 - s) one-hot of labels - s / classes), 0 in ignored rows"};
+    "cross_entropy",
+    "loss = -(1/rows) sum over i of [ (1 - s) p[i, labels[i]] + s / classes sum over c of p[i, c] ], p = "
+    "log_softmax(logits)",
+    "dlogits = g / rows * (softmax - (1 - s) one-hot of labels - s / classes), 0 in ignored rows"};
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
   require_scores(kCrossEntropy, logits);
   const int64_t n = logits.dim(0), classes = logits.dim(1);

@@ -38,6 +38,8 @@ void check_lengths(const Tensor& x, const Tensor& lengths) {
 
 static const Op kLstm{
     "lstm",
+    "(i, f, g, o) = z_t = weight x_t + recurrent_weight h_{t-1} + bias, c_t = s(f) c_{t-1} + s(i) tanh(g), y_t = h_t = "
+    "s(o) tanh(c_t), with s = sigmoid",
     "from the last step to the first, with s = sigmoid and dh_t = g_t + recurrent_weight^T dz_{t+1}: "
     "dc_t = dh_t s(o) (1 - tanh(c_t)^2) + dc_{t+1} s(f_{t+1}), dz_t = (dc_t tanh(g) s'(i), dc_t c_{t-1} s'(f), "
     "dc_t s(i) tanh'(g), dh_t tanh(c_t) s'(o)); dweight = sum of dz_t x_t^T, "

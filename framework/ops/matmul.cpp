@@ -27,8 +27,7 @@ Matrix transposed(const Matrix& m) { return {m.stored, !m.transposed}; }
 
 }  // namespace
 
-// y = a b
-static const Op kMatmul{"matmul", "da = g b^T, db = a^T g"};
+static const Op kMatmul{"matmul", "y = a b", "da = g b^T, db = a^T g"};
 Tensor matmul(const Tensor& a, const Tensor& b) {
   detail::require_floating(kMatmul, a);
   require(a.rank() == 2 && b.rank() == 2, "matmul: takes matrices [m, k] and [k, n], got {} and {}; reshape them first",
@@ -56,8 +55,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   return y;
 }
 
-// y = x weight^T + bias, then max(y, 0)
-static const Op kLinear{"linear",
+static const Op kLinear{"linear", "y = x weight^T + bias, and max(y, 0) if relu",
                         "g is 0 where y = 0 if relu; dx = g weight, dweight = g^T x, dbias = column sums of g"};
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, bool relu) {
   detail::require_floating(kLinear, x);

@@ -22,10 +22,10 @@ int64_t check_channels(const Op& op, const Tensor& x,
 
 }  // namespace
 
-// xhat = (x - mean) / sqrt(variance + epsilon), y = scale xhat + shift, and max(y, 0) if relu
-static const Op kBatchNorm{"batch_norm",
-                           "g is 0 where y = 0 if relu; dshift = sum of g, dscale = sum of g xhat, "
-                           "dx = scale / sqrt(variance + epsilon) (g - dshift / rows - xhat dscale / rows)"};
+static const Op kBatchNorm{
+    "batch_norm", "xhat = (x - mean) / sqrt(variance + epsilon), y = scale xhat + shift, and max(y, 0) if relu",
+    "g is 0 where y = 0 if relu; dshift = sum of g, dscale = sum of g xhat, "
+    "dx = scale / sqrt(variance + epsilon) (g - dshift / rows - xhat dscale / rows)"};
 Tensor batch_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, const BatchNormOptions& options,
                   BatchStatistics* statistics) {
   const int64_t rows = check_channels(kBatchNorm, x, {{"scale", &scale}, {"shift", &shift}});
@@ -58,8 +58,9 @@ Tensor batch_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, con
   return y;
 }
 
-// y = scale (x - mean) / sqrt(variance + epsilon) + shift, and max(y, 0) if relu; mean and variance are constants
 static const Op kBatchNormFixed{"batch_norm_fixed",
+                                "xhat = (x - mean) / sqrt(variance + epsilon), y = scale xhat + shift, and max(y, 0) "
+                                "if relu; mean and variance are constants",
                                 "g is 0 where y = 0 if relu; dshift = sum of g, dscale = sum of g xhat, "
                                 "dx = g scale / sqrt(variance + epsilon)"};
 Tensor batch_norm_fixed(const Tensor& x, const Tensor& scale, const Tensor& shift, const Tensor& mean,
@@ -87,9 +88,8 @@ Tensor batch_norm_fixed(const Tensor& x, const Tensor& scale, const Tensor& shif
   return y;
 }
 
-// xhat = (x - mean) / sqrt(variance + epsilon) of each row, y = scale xhat + shift
 static const Op kLayerNorm{
-    "layer_norm",
+    "layer_norm", "xhat = (x - mean) / sqrt(variance + epsilon) of each row, y = scale xhat + shift",
     "dshift = sum of g, dscale = sum of g xhat; with h = g scale, "
     "dx = (h - mean of h - xhat mean of (h xhat)) / sqrt(variance + epsilon), means over the row"};
 Tensor layer_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, double epsilon) {
@@ -112,9 +112,8 @@ Tensor layer_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, dou
   return y;
 }
 
-// n_c = k + alpha / size * sum of x_j^2 around c, y = x n^-beta
 static const Op kLocalResponseNorm{
-    "local_response_norm",
+    "local_response_norm", "n_c = k + alpha / size * sum of x_j^2 around c, y = x n^-beta",
     "dx_c = g_c n_c^-beta - 2 alpha beta / size x_c sum of g_j y_j / n_j over the j whose window has c"};
 Tensor local_response_norm(const Tensor& x, const LocalResponseNormOptions& options) {
   detail::require_floating(kLocalResponseNorm, x);

@@ -31,8 +31,9 @@ Tensor empty_result(const Tensor& x, const PoolGeometry& geometry) {
 
 }  // namespace
 
-// y[n,i,j,c] = max over r,s of x[n, i stride + r - padding, j stride + s - padding, c], and 0 if relu
-static const Op kMaxPool2d{"max_pool2d", "dx = g at the first largest of each window (unless relu clipped it), else 0"};
+static const Op kMaxPool2d{
+    "max_pool2d", "y[n,i,j,c] = max over r,s of x[n, i stride + r - padding, j stride + s - padding, c], and 0 if relu",
+    "dx = g at the first largest of each window (unless relu clipped it), else 0"};
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
   const PoolGeometry geometry = checked_geometry(kMaxPool2d, x, options);
   Tensor y = empty_result(x, geometry);
@@ -47,8 +48,8 @@ Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
   return y;
 }
 
-// y[n,i,j,c] = mean of x over the window's positions inside the picture
-static const Op kAvgPool2d{"avg_pool2d", "dx = sum over the windows that have it of g / positions of the window"};
+static const Op kAvgPool2d{"avg_pool2d", "y[n,i,j,c] = mean of x over the window's positions inside the picture",
+                           "dx = sum over the windows that have it of g / positions of the window"};
 Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options) {
   const PoolGeometry geometry = checked_geometry(kAvgPool2d, x, options);
   require(!options.relu, "avg_pool2d: relu does not commute with a mean; apply relu() to x or to the result");

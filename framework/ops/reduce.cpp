@@ -91,8 +91,7 @@ Tensor spread(const Tensor& gradient, const Shape& kept_dims, const Shape& x) {
 
 }  // namespace
 
-// y = sum of x over the axes
-static const Op kSum{"sum", "dx = g, repeated along the axes"};
+static const Op kSum{"sum", "y = sum of x over the axes", "dx = g, repeated along the axes"};
 Tensor sum(const Tensor& x, const std::vector<int>& axes, ReduceOptions options) {
   detail::require_floating(kSum, x);
   const Reduction r(kSum, x.shape(), axes);
@@ -103,8 +102,7 @@ Tensor sum(const Tensor& x, const std::vector<int>& axes, ReduceOptions options)
   return y;
 }
 
-// y = sum of x over the axes / n
-static const Op kMean{"mean", "dx = g / n, repeated along the axes"};
+static const Op kMean{"mean", "y = sum of x over the axes / n", "dx = g / n, repeated along the axes"};
 Tensor mean(const Tensor& x, const std::vector<int>& axes, ReduceOptions options) {
   detail::require_floating(kMean, x);
   const Reduction r(kMean, x.shape(), axes);
@@ -117,8 +115,7 @@ Tensor mean(const Tensor& x, const std::vector<int>& axes, ReduceOptions options
   return y;
 }
 
-// y = max of x over the axes
-static const Op kMax{"max", "dx = g at the first largest, else 0"};
+static const Op kMax{"max", "y = max of x over the axes", "dx = g at the first largest, else 0"};
 Tensor max(const Tensor& x, const std::vector<int>& axes, ReduceOptions options) {
   detail::require_floating(kMax, x);
   const Reduction r(kMax, x.shape(), axes);

@@ -4,8 +4,7 @@
 
 namespace tg {
 
-// the same elements in row-major order
-static const Op kReshape{"reshape", "dx = g in x's shape"};
+static const Op kReshape{"reshape", "y = the same elements in row-major order", "dx = g in x's shape"};
 Tensor reshape(const Tensor& x, const Shape& shape) {
   require(shape.count() == x.count(), "reshape: {} has {} elements, {} has {}; the numbers must agree", x.shape().str(),
           x.count(), shape.str(), shape.count());
@@ -50,8 +49,7 @@ Tensor permuted(const Tensor& x, const std::vector<int>& permutation) {
 
 }  // namespace
 
-// y[i_p(0), i_p(1), ...] = x[i_0, i_1, ...]
-static const Op kTranspose{"transpose", "dx = g, permuted back"};
+static const Op kTranspose{"transpose", "y[i_p(0), i_p(1), ...] = x[i_0, i_1, ...]", "dx = g, permuted back"};
 Tensor transpose(const Tensor& x, const std::vector<int>& permutation) {
   const size_t rank = static_cast<size_t>(x.rank());
   require(permutation.size() == rank,
@@ -77,8 +75,7 @@ Tensor transpose2d(const Tensor& x) {
   return transpose(x, {1, 0});
 }
 
-// elements [begin, end) along one axis
-static const Op kSlice{"slice", "dx = g in [begin, end), else 0"};
+static const Op kSlice{"slice", "y = elements [begin, end) along one axis", "dx = g in [begin, end), else 0"};
 Tensor slice(const Tensor& x, int axis, int64_t begin, int64_t end) {
   const int along = x.shape().axis(axis, "slice");
   require(0 <= begin && begin <= end && end <= x.dim(along), "slice: [{}, {}) of axis {} of shape {}; it has [0, {})",
@@ -93,8 +90,7 @@ Tensor slice(const Tensor& x, int axis, int64_t begin, int64_t end) {
   return y;
 }
 
-// the same values in another type
-static const Op kToType{"to_type", "dx = g in x's type"};
+static const Op kToType{"to_type", "y = the same values in another type", "dx = g in x's type"};
 Tensor to(const Tensor& x, DType dtype) {
   if (dtype == x.dtype()) return x;
   require(is_floating(dtype) || !recording({x}),
@@ -107,8 +103,7 @@ Tensor to(const Tensor& x, DType dtype) {
   return y;
 }
 
-// the same values on another device
-static const Op kToDevice{"to_device", "dx = g on x's device"};
+static const Op kToDevice{"to_device", "y = the same values on another device", "dx = g on x's device"};
 Tensor to(const Tensor& x, Device device) {
   if (device == x.device()) return x;
   Tensor y = x.to(device);

@@ -18,7 +18,7 @@ Tensor numbers(const std::vector<double>& values) {
 }
 
 // y = x, with a derivative that is wrong by the factors given, one for each element.
-const Op kWrong{"wrong", "dx = g * factors"};
+const Op kWrong{"wrong", "y = x", "dx = g * factors"};
 Tensor wrong(const Tensor& x, const std::vector<double>& factors) {
   Tensor y = x.copy();
   record(y, kWrong, {x}, [factors](Tensor g, GradientSink& sink) { sink.add(0, multiply(g, numbers(factors))); });
