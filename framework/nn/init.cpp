@@ -8,6 +8,7 @@ namespace tg {
 
 void Init::fill(const Stream& stream, Span values) const {
   const auto at = [&](int64_t i) -> double {
+    if (i < first || i >= last) return 0;
     const auto index = static_cast<uint64_t>(i);
     switch (kind) {
       case Kind::constant: break;

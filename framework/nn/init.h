@@ -13,7 +13,8 @@ namespace tg {
 struct Init {
   enum class Kind { constant, normal, uniform };
   Kind kind = Kind::constant;
-  double scale = 0;  // the constant; the standard deviation; the half width
+  double scale = 0;                     // the constant; the standard deviation; the half width
+  int64_t first = 0, last = INT64_MAX;  // of elements [first, last); the others start at 0
 
   void fill(const Stream& stream, Span values) const;
 };

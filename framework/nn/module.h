@@ -26,6 +26,8 @@ struct Context {
   // alone: workers share no statistics, and an evaluation re-estimates them (Model::estimate_buffers).
   double buffer_rate = 0;
   Stream stream{0};  // of this forward pass: split from seed, worker and step; a layer splits it by its path
+  // Of a batch of sequences [N, T, ...]: int32 [N], how many steps each has, 1 to T; undefined: all have T.
+  Tensor lengths = {};
 };
 
 // A trainable tensor of a module. `value` is a leaf from Model::bind() on.

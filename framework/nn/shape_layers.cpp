@@ -10,6 +10,12 @@ Tensor Flatten::operator()(const Tensor& x, const Context&) const {
   return reshape(x, {x.dim(0), x.dim(0) == 0 ? 0 : x.count() / x.dim(0)});
 }
 
+Tensor Rows::operator()(const Tensor& x, const Context&) const {
+  require(x.rank() == 3 || x.rank() == 4, "{}: takes sequences [N, T, F] or pictures [N, H, W, C], got {}", path,
+          x.shape().str());
+  return x.rank() == 3 ? x : reshape(x, {x.dim(0), x.dim(1), x.dim(2) * x.dim(3)});
+}
+
 Tensor MaxPool2d::operator()(const Tensor& x, const Context&) const {
   require(x.rank() == 4, "{}: MaxPool2d takes [N, H, W, C], got {}", path, x.shape().str());
   const int64_t stride = options.stride == 0 ? options.kernel : options.stride;

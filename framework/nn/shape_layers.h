@@ -12,6 +12,13 @@ struct Flatten {
   std::string path = "Flatten";
 };
 
+// A batch as sequences: pictures [N, H, W, C] are read row by row, H steps of W * C features; [N, T, F] stays as it is.
+struct Rows {
+  Tensor operator()(const Tensor& x, const Context& context) const;
+  void visit(Visitor&) {}
+  std::string path = "Rows";
+};
+
 // Largest value of each kernel x kernel window, then relu if asked. [N, H, W, C] -> [N, OH, OW, C].
 struct MaxPool2d {
   struct Options {

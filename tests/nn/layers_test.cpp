@@ -8,6 +8,7 @@
 #include "framework/nn/dropout.h"
 #include "framework/nn/embedding.h"
 #include "framework/nn/linear.h"
+#include "framework/nn/lstm.h"
 #include "framework/nn/norm.h"
 #include "framework/nn/shape_layers.h"
 #include "framework/ops/elementwise.h"
@@ -149,6 +150,13 @@ BOOST_AUTO_TEST_CASE(batch_norm_in_evaluation) {
         inputs));
   }
 }
+
+BOOST_AUTO_TEST_CASE(lstm) {
+  check_everywhere("lstm", Lstm({.in = 3, .hidden = 2}), {2, 4, 3}, 4 * 2);
+  check_everywhere("lstm, one step", Lstm({.in = 1, .hidden = 3}), {1, 1, 1}, 3);
+}
+
+BOOST_AUTO_TEST_CASE(rows) { check_everywhere("rows", Rows{}, {2, 3, 2, 2}, 12); }
 
 BOOST_AUTO_TEST_CASE(flatten) { check_everywhere("flatten", Flatten{}, {2, 3, 2, 2}, 12); }
 

@@ -89,6 +89,22 @@ const std::vector<Entry>& entries() {
        kImageNet,
        1000,
        [](const Spec&, const Shape& input, int64_t classes) { return make_bn_inception(input, classes); }},
+      {{"lstm", "an LSTM of 128 and a linear layer on its last step; reads pictures row by row", {}},
+       {50, 40},
+       10,
+       [](const Spec&, const Shape& input, int64_t classes) { return make_lstm(input, classes); }},
+      {{"lstm-speech",
+        "3 LSTM layers of 800 and a linear layer on every step, for CTC: the size of the QSGD paper's, which leaves "
+        "the "
+        "rest open",
+        {}},
+       {100, 40},
+       29,
+       [](const Spec&, const Shape& input, int64_t classes) { return make_lstm_speech(input, classes, 3, 800); }},
+      {{"lstm-speech-small", "the same with 2 layers of 320", {}},
+       {100, 40},
+       29,
+       [](const Spec&, const Shape& input, int64_t classes) { return make_lstm_speech(input, classes, 2, 320); }},
   };
   return list;
 }
@@ -113,6 +129,12 @@ const std::vector<SpecInfo>& model_infos() {
 void require_picture(const std::string& model, const Shape& picture, int64_t least) {
   require(picture.rank() == 3 && picture[0] >= least && picture[1] >= least && picture[2] >= 1,
           "{}: takes pictures [H, W, C] of at least {} x {}, got {}", model, least, least, picture.str());
+}
+
+int64_t features_of(const std::string& model, const Shape& sample) {
+  require((sample.rank() == 2 || sample.rank() == 3) && sample.count() > 0,
+          "{}: takes sequences [T, F] or pictures [H, W, C], got {}", model, sample.str());
+  return sample.count() / sample[0];
 }
 
 Shape usual_input(const Spec& spec) { return entry_of(spec).input; }

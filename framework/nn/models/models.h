@@ -34,6 +34,15 @@ Model make_vgg19(const Shape& picture, int64_t classes);
 Model make_imagenet_resnet(const Shape& picture, int64_t classes, int64_t layers);  // 50 or 152
 Model make_bn_inception(const Shape& picture, int64_t classes);
 
+// Networks for sequences [T, F] of any T; pictures are read row by row. One LSTM layer of 128, and a linear layer on
+// the last step.
+Model make_lstm(const Shape& sample, int64_t classes);
+// For CTC: LSTM layers and a linear layer on every step; logits [N, T, classes].
+Model make_lstm_speech(const Shape& sample, int64_t classes, int64_t layers, int64_t hidden);
+
+// For the makers: the features F of a sequence [T, F], W * C of pictures [H, W, C]. Throws Error naming the model if
+// `sample` is neither.
+int64_t features_of(const std::string& model, const Shape& sample);
 // For the makers: throws Error naming the model unless `picture` is [H, W, C] with sides of at least `least`.
 void require_picture(const std::string& model, const Shape& picture, int64_t least);
 
