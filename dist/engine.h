@@ -4,10 +4,12 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "dist/history/history.h"
 #include "dist/task.h"
+#include "framework/core/tensor.h"
 #include "optim/compress/codec.h"
 #include "optim/rule.h"
 #include "optim/schedule.h"
@@ -18,6 +20,8 @@ namespace tg {
 struct Job {
   const Task* task = nullptr;
   const Rule* rule = nullptr;
+  // Makes another gate than the rule's own; empty: the rule's.
+  std::function<std::unique_ptr<Gate>()> gate{};
   // Make what messages (up) and replies (down) go through; one codec for each worker.
   std::function<std::unique_ptr<Codec>(const Layout&)> codec_up, codec_down;
   Schedule schedule{Schedule::Options{}};
@@ -33,10 +37,18 @@ struct Job {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void on_event(const Event&) {}          // everything that events.bin records
-  virtual void on_update(const UpdateRecord&) {}  // a message was taken in
+  virtual void on_event(int /*shard*/, const Event&) {}  // everything that events.bin records, in each shard's order
+  virtual void on_update(const UpdateRecord&) {}         // a message was taken in
   virtual void on_evaluation(const EvaluationRecord&) {}
-  virtual bool stop() { return false; }  // asked before each update: true ends the run cleanly
+  virtual void on_note(const std::string&) {}  // what the user should know at once: a worker is lost, or waited for
+  virtual bool stop() { return false; }        // asked before each update: true ends the run cleanly
 };
+
+// Throws Error, which begins with the engine's name, for a job that cannot run.
+void check_job(const Job& job, const char* engine);
+
+std::unique_ptr<Gate> make_gate(const Job& job);
+Tensor initial_parameters(const Job& job);
+Tensor copy_of(View values);
 
 }  // namespace tg

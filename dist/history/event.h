@@ -13,9 +13,11 @@ struct Event {
     join = 1,  // worker joined
     leave,     // worker left; its slot's state is dropped
     assign,    // worker was sent parameters and a batch: batch, learning_rate, version
-    arrive,    // worker's message arrived: batch, taken, learning_rate (as told), version (after it)
-    evaluate,  // theta was copied for an evaluation: version
-    finish,    // all gradients were taken in
+    arrive,    // worker's message arrived: batch, taken, learning_rate (as told), version (after it), loss
+    evaluate,  // theta was copied for evaluation number `batch` of the run: version, theta_hash
+    finish,    // all gradients were taken in: theta_hash
+    release,   // worker could go on and its parameters were written, but no batch was left to send: learning_rate
+    stop,      // the run ended before all gradients were taken in: theta_hash
   };
   Kind kind = Kind::join;
   bool taken = true;    // arrive
@@ -23,9 +25,13 @@ struct Event {
   int64_t batch = 0;    // number of the batch over the whole run; -1 where none is meant
   int64_t version = 0;  // messages taken in so far
   float learning_rate = 0;
-  double time = 0;  // virtual time units in the simulator, seconds elsewhere
+  double time = 0;          // virtual time units in the simulator, seconds elsewhere
+  double loss = 0;          // arrive: of the batch, at what the worker worked from
+  uint64_t theta_hash = 0;  // evaluate, finish, stop: hash_of() the shard's theta (measure.h)
 
   bool operator==(const Event&) const = default;
 };
+
+const char* name_of(Event::Kind kind);
 
 }  // namespace tg

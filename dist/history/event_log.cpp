@@ -14,8 +14,8 @@ namespace tg {
 namespace {
 
 constexpr std::string_view kMagic = "tg-event";
-constexpr uint32_t kVersion = 1;
-constexpr int64_t kFileHeaderBytes = 36, kBlockHeaderBytes = 16, kRecordBytes = 40, kChecksumBytes = 4;
+constexpr uint32_t kVersion = 2;
+constexpr int64_t kFileHeaderBytes = 36, kBlockHeaderBytes = 16, kRecordBytes = 48, kChecksumBytes = 4;
 constexpr int64_t kBlockEvents = 128;  // at most
 
 uint32_t crc32_of(std::string_view bytes) {
@@ -40,6 +40,28 @@ std::string encode(const EventLogHeader& header) {
   return bytes;
 }
 
+// What a record's last eight bytes hold.
+enum class Check { nothing, loss, theta };
+
+Check check_of(Event::Kind kind) {
+  switch (kind) {
+    case Event::Kind::arrive: return Check::loss;
+    case Event::Kind::evaluate:
+    case Event::Kind::finish:
+    case Event::Kind::stop: return Check::theta;
+    default: return Check::nothing;
+  }
+}
+
+uint64_t check_bits(const Event& event) {
+  switch (check_of(event.kind)) {
+    case Check::loss: return std::bit_cast<uint64_t>(event.loss);
+    case Check::theta: return event.theta_hash;
+    case Check::nothing: break;
+  }
+  return 0;
+}
+
 void append_record(std::string& bytes, const Event& event) {
   append_little_endian(bytes, static_cast<uint8_t>(event.kind));
   append_little_endian(bytes, static_cast<uint8_t>(event.taken));
@@ -50,6 +72,7 @@ void append_record(std::string& bytes, const Event& event) {
   append_little_endian(bytes, std::bit_cast<uint64_t>(event.time));
   append_little_endian(bytes, std::bit_cast<uint32_t>(event.learning_rate));
   append_little_endian(bytes, uint32_t{0});
+  append_little_endian(bytes, check_bits(event));
 }
 
 // Where the reader is, for its errors.
@@ -107,11 +130,14 @@ Event read_record(const Source& source, std::string_view bytes, int64_t offset) 
   const char* record = bytes.data() + offset;
   const uint8_t kind = from_little_endian<uint8_t>(record), taken = from_little_endian<uint8_t>(record + 1);
   source.require_here(
-      kind >= static_cast<uint8_t>(Event::Kind::join) && kind <= static_cast<uint8_t>(Event::Kind::finish), offset,
+      kind >= static_cast<uint8_t>(Event::Kind::join) && kind <= static_cast<uint8_t>(Event::Kind::stop), offset,
       "an event of the unknown kind {}", kind);
   source.require_here(taken <= 1, offset + 1, "{} where only 0 and 1 have a meaning", taken);
   source.require_here(from_little_endian<uint16_t>(record + 2) == 0 && from_little_endian<uint32_t>(record + 36) == 0,
                       offset, "an event with bits set that have no meaning");
+  const uint64_t check = from_little_endian<uint64_t>(record + 40);
+  const Check meaning = check_of(static_cast<Event::Kind>(kind));
+  source.require_here(check == 0 || meaning != Check::nothing, offset + 40, "bits set that have no meaning");
   return {
       .kind = static_cast<Event::Kind>(kind),
       .taken = taken != 0,
@@ -120,6 +146,8 @@ Event read_record(const Source& source, std::string_view bytes, int64_t offset) 
       .version = static_cast<int64_t>(from_little_endian<uint64_t>(record + 16)),
       .learning_rate = std::bit_cast<float>(from_little_endian<uint32_t>(record + 32)),
       .time = std::bit_cast<double>(from_little_endian<uint64_t>(record + 24)),
+      .loss = meaning == Check::loss ? std::bit_cast<double>(check) : 0,
+      .theta_hash = meaning == Check::theta ? check : 0,
   };
 }
 
@@ -138,9 +166,12 @@ EventLogWriter::~EventLogWriter() {
 }
 
 void EventLogWriter::append(const Event& event) {
-  append_record(records_, event);
-  const bool full = std::ssize(records_) == kBlockEvents * kRecordBytes;
-  if (full || event.kind == Event::Kind::evaluate || event.kind == Event::Kind::finish) end_block();
+  if (block_.empty()) block_.append(kBlockHeaderBytes, '\0');
+  append_record(block_, event);
+  const bool full = std::ssize(block_) == kBlockHeaderBytes + kBlockEvents * kRecordBytes;
+  const bool telling =
+      event.kind == Event::Kind::evaluate || event.kind == Event::Kind::finish || event.kind == Event::Kind::stop;
+  if (full || telling) end_block();
 }
 
 void EventLogWriter::flush() {
@@ -149,16 +180,42 @@ void EventLogWriter::flush() {
 }
 
 void EventLogWriter::end_block() {
-  if (records_.empty()) return;
-  std::string records = std::exchange(records_, {});  // a block that the disk refused is not tried again
-  const int64_t count = std::ssize(records) / kRecordBytes;
+  if (block_.empty()) return;
+  const int64_t count = (std::ssize(block_) - kBlockHeaderBytes) / kRecordBytes;
+  std::string header;
+  append_little_endian(header, static_cast<uint32_t>(count));
+  append_little_endian(header, static_cast<uint64_t>(events_));
+  append_checksum(header);
+  block_.replace(0, header.size(), header);
+  append_little_endian(block_, crc32_of(std::string_view(block_).substr(kBlockHeaderBytes)));
   std::string block;
-  append_little_endian(block, static_cast<uint32_t>(count));
-  append_little_endian(block, static_cast<uint64_t>(events_));
-  append_checksum(block);
-  append_checksum(records);
-  file_.append(block + records);  // in one piece: a reader sees most blocks whole
+  block.swap(block_);   // which stays empty if the disk refuses this one: it is not tried again
+  file_.append(block);  // in one piece: a reader sees most blocks whole
+  block.clear();
+  block_.swap(block);  // its memory is used again
   events_ += count;
+}
+
+std::string event_log_name(int shard, int shards) {
+  return shards == 1 ? "events.bin" : fmt::format("events-{}.bin", shard);
+}
+
+std::vector<EventLog> read_event_logs(const std::filesystem::path& folder) {
+  std::vector<EventLog> logs;
+  const bool one = std::filesystem::exists(folder / event_log_name(0, 1));
+  logs.push_back(read_event_log(folder / event_log_name(0, one ? 1 : 2)));
+  const EventLogHeader first = logs.front().header;
+  require(one == (first.shards == 1) && first.shard == 0, "{}: this is the log of shard {} of {}",
+          (folder / event_log_name(0, one ? 1 : 2)).string(), first.shard, first.shards);
+  for (int shard = 1; shard < first.shards; ++shard) {
+    const std::filesystem::path path = folder / event_log_name(shard, first.shards);
+    logs.push_back(read_event_log(path));
+    const EventLogHeader& header = logs.back().header;
+    require(header.shard == shard && header.shards == first.shards && header.job_hash == first.job_hash,
+            "{}: this is the log of shard {} of {} of {} run; shard {} of {} is expected", path.string(), header.shard,
+            header.shards, header.job_hash == first.job_hash ? "this" : "another", shard, first.shards);
+  }
+  return logs;
 }
 
 EventLog read_event_log(const std::filesystem::path& path) {

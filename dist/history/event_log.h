@@ -36,8 +36,8 @@ class EventLogWriter {
   void end_block();
 
   GrowingFile file_;
-  std::string records_;  // of the block that is not written yet
-  int64_t events_ = 0;   // in the blocks before it
+  std::string block_;   // the one that is not written yet, with room for its header
+  int64_t events_ = 0;  // in the blocks before it
 };
 
 struct EventLog {
@@ -47,9 +47,15 @@ struct EventLog {
   int64_t unfinished_bytes = 0;
 };
 
+// "events.bin", or "events-2.bin" where there are several shards.
+std::string event_log_name(int shard, int shards);
+
 // Throws Error, naming file and byte, for anything that EventLogWriter cannot have written.
 EventLog read_event_log(const std::filesystem::path& path);
 // The same from any stream; `name` is for the errors.
 EventLog read_event_log(std::istream& stream, const std::string& name);
+
+// The logs of all shards of a run's folder, by shard. Throws Error also if one is missing or belongs to another run.
+std::vector<EventLog> read_event_logs(const std::filesystem::path& folder);
 
 }  // namespace tg

@@ -1,8 +1,23 @@
 #include "dist/history/history.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tg {
+
+const char* name_of(Event::Kind kind) {
+  switch (kind) {
+    case Event::Kind::join: return "join";
+    case Event::Kind::leave: return "leave";
+    case Event::Kind::assign: return "assign";
+    case Event::Kind::arrive: return "arrive";
+    case Event::Kind::evaluate: return "evaluate";
+    case Event::Kind::finish: return "finish";
+    case Event::Kind::release: return "release";
+    case Event::Kind::stop: return "stop";
+  }
+  return "?";
+}
 
 const char* name_of(History::Status status) {
   switch (status) {
@@ -15,10 +30,13 @@ const char* name_of(History::Status status) {
 
 Summary summarise(const History& history) {
   Summary summary;
-  double lags = 0, gaps = 0;
+  double lags = 0, gaps = 0, measured = 0;
   for (const UpdateRecord& update : history.updates) {
     lags += static_cast<double>(update.lag);
-    gaps += update.gap;
+    if (!std::isnan(update.gap)) {
+      gaps += update.gap;
+      ++measured;
+    }
     summary.max_lag = std::max(summary.max_lag, update.lag);
     summary.bytes_up += update.bytes_up;
     summary.bytes_down += update.bytes_down;
@@ -26,7 +44,7 @@ Summary summarise(const History& history) {
   if (!history.updates.empty()) {
     const double count = static_cast<double>(history.updates.size());
     summary.mean_lag = lags / count;
-    summary.mean_gap = gaps / count;
+    summary.mean_gap = gaps / measured;
   }
   return summary;
 }

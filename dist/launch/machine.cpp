@@ -6,8 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "dist/cores.h"
 #include "dist/launch/version.h"
-#include "dist/simulate/ahead_pool.h"
 #include "framework/backend/cpu/library.h"
 
 namespace tg {

@@ -99,7 +99,7 @@ class Recorder final : public Observer {
     metrics_.append("gradients,epoch,time,train_loss,test_loss,test_error_percent\n");
   }
 
-  void on_event(const Event& event) override { events_.append(event); }
+  void on_event(int, const Event& event) override { events_.append(event); }
   void on_update(const UpdateRecord& update) override { progress_.on_update(update); }
   void on_evaluation(const EvaluationRecord& e) override {
     metrics_.append(csv_line({std::to_string(e.gradients), csv_number(e.epoch), csv_number(e.time),

@@ -1,4 +1,4 @@
-#include "dist/simulate/ahead_pool.h"
+#include "dist/ahead_pool.h"
 
 #include <omp.h>
 
@@ -8,6 +8,8 @@
 #include <latch>
 #include <stdexcept>
 #include <string>
+
+#include "dist/cores.h"
 
 using namespace tg;
 

@@ -70,6 +70,8 @@ std::vector<Event> random_events(int count) {
                       .learning_rate = static_cast<float>(random.uniform()),
                       .time = random.uniform() * 1e9});
     if (i % 300 == 299) events.back().kind = Kind::evaluate;
+    if (events.back().kind == Kind::arrive) events.back().loss = random.normal();
+    if (events.back().kind == Kind::evaluate) events.back().theta_hash = random.below(~uint64_t{0});
   }
   return events;
 }
@@ -88,18 +90,35 @@ BOOST_AUTO_TEST_CASE(the_bytes_are_those_of_the_drawing) {
   const Folder folder;
   write_log(folder / "a.bin",
             {{.kind = Kind::assign, .worker = 3, .batch = 258, .version = 255, .learning_rate = 0.5f, .time = 1},
-             {.kind = Kind::finish, .taken = false, .worker = -1, .batch = -1, .version = 256, .time = 128.5}},
+             {.kind = Kind::arrive,
+              .worker = 3,
+              .batch = 258,
+              .version = 256,
+              .learning_rate = 0.5f,
+              .time = 64.25,
+              .loss = 0.75},
+             {.kind = Kind::finish,
+              .taken = false,
+              .worker = -1,
+              .batch = -1,
+              .version = 256,
+              .time = 128.5,
+              .theta_hash = 0x99aabbccddeeff01}},
             {.job_hash = 0x1122334455667788, .shard = 2, .shards = 5});
   BOOST_TEST(hex(bytes_of(folder / "a.bin")) ==
-             "74 67 2d 65 76 65 6e 74 01 00 00 00 28 00 00 00\n"
+             "74 67 2d 65 76 65 6e 74 02 00 00 00 30 00 00 00\n"
              "88 77 66 55 44 33 22 11 02 00 00 00 05 00 00 00\n"
-             "4e 97 a3 94 02 00 00 00 00 00 00 00 00 00 00 00\n"
-             "f0 58 ee 97 03 01 00 00 03 00 00 00 02 01 00 00\n"
+             "f1 43 a0 b1 03 00 00 00 00 00 00 00 00 00 00 00\n"
+             "9f 14 4b 0c 03 01 00 00 03 00 00 00 02 01 00 00\n"
              "00 00 00 00 ff 00 00 00 00 00 00 00 00 00 00 00\n"
-             "00 00 f0 3f 00 00 00 3f 00 00 00 00 06 00 00 00\n"
-             "ff ff ff ff ff ff ff ff ff ff ff ff 00 01 00 00\n"
-             "00 00 00 00 00 00 00 00 00 10 60 40 00 00 00 00\n"
-             "00 00 00 00 ee ae ee 49");
+             "00 00 f0 3f 00 00 00 3f 00 00 00 00 00 00 00 00\n"
+             "00 00 00 00 04 01 00 00 03 00 00 00 02 01 00 00\n"
+             "00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00\n"
+             "00 10 50 40 00 00 00 3f 00 00 00 00 00 00 00 00\n"
+             "00 00 e8 3f 06 00 00 00 ff ff ff ff ff ff ff ff\n"
+             "ff ff ff ff 00 01 00 00 00 00 00 00 00 00 00 00\n"
+             "00 10 60 40 00 00 00 00 00 00 00 00 01 ff ee dd\n"
+             "cc bb aa 99 92 8e 59 28");
 }
 
 BOOST_AUTO_TEST_CASE(events_come_back_as_they_were) {
@@ -138,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_file_cut_at_any_byte_is_valid_up_to_its_last_whole_block)
   events[4].kind = events[5].kind = Kind::evaluate;  // blocks of 5, 1 and 6 events
   write_log(folder / "a.bin", events);
   const std::string whole = bytes_of(folder / "a.bin");
-  constexpr size_t header = 36, ends[] = {header, header + 220, header + 280, header + 540};
+  constexpr size_t header = 36, ends[] = {header, header + 260, header + 328, header + 636};
   constexpr size_t counts[] = {0, 5, 6, 12};
   BOOST_REQUIRE(whole.size() == ends[3]);
   for (size_t length = 0; length < whole.size(); ++length) {
@@ -175,10 +194,10 @@ BOOST_AUTO_TEST_CASE(blocks_that_are_missing_or_twice_there_are_found) {
   for (Event& event : events) event.kind = Kind::evaluate;
   write_log(folder / "a.bin", events);
   const std::string whole = bytes_of(folder / "a.bin");
-  const std::string header = whole.substr(0, 36), first = whole.substr(36, 60), second = whole.substr(96);
+  const std::string header = whole.substr(0, 36), first = whole.substr(36, 68), second = whole.substr(104);
   BOOST_TEST(error_of(header + second).find("byte 40: a block that starts with event 1; the one before ends at 0") !=
              std::string::npos);
-  BOOST_TEST(error_of(header + first + first).find("byte 100: a block that starts with event 0") != std::string::npos);
+  BOOST_TEST(error_of(header + first + first).find("byte 108: a block that starts with event 0") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(files_that_are_no_logs_are_refused) {
@@ -189,13 +208,50 @@ BOOST_AUTO_TEST_CASE(files_that_are_no_logs_are_refused) {
 
   write_log(folder / "a.bin", {});
   std::string newer = bytes_of(folder / "a.bin");
-  newer[8] = 2;
-  BOOST_TEST(error_of(newer).find("byte 8: version 2 of the format; this program reads version 1") !=
+  newer[8] = 3;
+  BOOST_TEST(error_of(newer).find("byte 8: version 3 of the format; this program reads version 2") !=
+             std::string::npos);
+
+  newer[8] = 1;
+  BOOST_TEST(error_of(newer).find("byte 8: version 1 of the format; this program reads version 2") !=
              std::string::npos);
 
   BOOST_CHECK_THROW(EventLogWriter(folder / "a.bin", {}), Error);  // it is there already
   BOOST_CHECK_THROW(EventLogWriter(folder / "b.bin", {.shard = 1, .shards = 1}), Error);
   BOOST_CHECK_THROW(EventLogWriter(folder / "no/such/folder", {}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(a_runs_shards_are_read_together) {
+  const Folder folder;
+  const auto write = [&](int shard, int shards, uint64_t hash, int named) {
+    write_log(folder / event_log_name(named, shards).c_str(), random_events(shard + 1),
+              {.job_hash = hash, .shard = shard, .shards = shards});
+  };
+  const auto trouble = [&] {
+    try {
+      read_event_logs(folder / "");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  BOOST_TEST(trouble().find("cannot be opened") != std::string::npos);
+  for (const int shard : {0, 1, 2}) write(shard, 3, 7, shard);
+  const std::vector<EventLog> logs = read_event_logs(folder / "");
+  BOOST_REQUIRE(logs.size() == 3u);
+  for (size_t shard = 0; shard < 3; ++shard) BOOST_TEST(logs[shard].events.size() == shard + 1);
+
+  write(2, 3, 8, 2);
+  BOOST_TEST(trouble().find("events-2.bin: this is the log of shard 2 of 3 of another run") != std::string::npos);
+  write(1, 3, 7, 2);
+  BOOST_TEST(trouble().find("shard 1 of 3 of this run; shard 2 of 3 is expected") != std::string::npos);
+  std::filesystem::remove(folder / "events-2.bin");
+  BOOST_TEST(trouble().find("events-2.bin: cannot be opened") != std::string::npos);
+  write(0, 1, 7, 0);
+  BOOST_TEST(read_event_logs(folder / "").size() == 1u);
+  std::filesystem::copy_file(folder / "events-1.bin", folder / "events.bin",
+                             std::filesystem::copy_options::overwrite_existing);
+  BOOST_TEST(trouble().find("events.bin: this is the log of shard 1 of 3") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_run_is_logged_whole) {
@@ -204,8 +260,8 @@ BOOST_AUTO_TEST_CASE(a_run_is_logged_whole) {
   const fake::PlainRule rule;
   struct Log : fake::Recorder {
     explicit Log(const std::filesystem::path& path) : writer(path, {}) {}
-    void on_event(const Event& event) override {
-      Recorder::on_event(event);
+    void on_event(int shard, const Event& event) override {
+      Recorder::on_event(shard, event);
       writer.append(event);
     }
     EventLogWriter writer;

@@ -1,6 +1,7 @@
 #pragma once
 // A task, rules, a codec and an observer that are small enough to be checked by hand.
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -177,14 +178,21 @@ inline auto rounding(float step, std::function<void()> on_not_taken = {}) {
 // Keeps all that it hears.
 class Recorder : public Observer {
  public:
-  void on_event(const Event& event) override { events.push_back(event); }
+  void on_event(int shard, const Event& event) override {
+    if (shard == 0) events.push_back(event);
+    shards.resize(std::max(shards.size(), static_cast<size_t>(shard) + 1));
+    shards[static_cast<size_t>(shard)].push_back(event);
+  }
   void on_update(const UpdateRecord& update) override { updates.push_back(update); }
   void on_evaluation(const EvaluationRecord& evaluation) override { evaluations.push_back(evaluation); }
+  void on_note(const std::string& note) override { notes.push_back(note); }
   bool stop() override { return static_cast<int64_t>(updates.size()) == stop_after; }
 
-  std::vector<Event> events;
+  std::vector<Event> events;               // of shard 0
+  std::vector<std::vector<Event>> shards;  // of all
   std::vector<UpdateRecord> updates;
   std::vector<EvaluationRecord> evaluations;
+  std::vector<std::string> notes;
   int64_t stop_after = -1;
 };
 

@@ -1,7 +1,9 @@
 #include "dist/history/history.h"
 
+#include <bit>
 #include <boost/test/unit_test.hpp>
 #include <limits>
+#include <set>
 
 #include "dist/history/measure.h"
 #include "framework/core/error.h"
@@ -28,6 +30,13 @@ BOOST_AUTO_TEST_CASE(a_run_without_updates_has_a_summary_of_zeros) {
   BOOST_TEST(summary.mean_gap == 0);
 }
 
+BOOST_AUTO_TEST_CASE(gaps_that_were_not_measured_do_not_count) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  History history;
+  history.updates = {{.gap = none}, {.gap = 2}, {.gap = none}, {.gap = 4}};
+  BOOST_TEST(summarise(history).mean_gap == 3);
+}
+
 BOOST_AUTO_TEST_CASE(statuses_have_names) {
   BOOST_TEST(name_of(History::Status::finished) == std::string("finished"));
   BOOST_TEST(name_of(History::Status::stopped) == std::string("stopped"));
@@ -37,11 +46,11 @@ BOOST_AUTO_TEST_CASE(statuses_have_names) {
 BOOST_AUTO_TEST_CASE(root_mean_square_counts_parameters_not_gaps) {
   const std::vector<float> a = {3, 0, -1, 0}, b = {0, 4, -1, 0};
   const View va(a.data(), 4), vb(b.data(), 4);
-  BOOST_TEST(rms_difference(va, vb, 4) == 2.5);
-  BOOST_TEST(rms_difference(va, vb, 1) == 5);
-  BOOST_TEST(rms_difference(va, va, 4) == 0);
-  BOOST_CHECK_THROW(rms_difference(va, View(b.data(), 3), 3), Error);
-  BOOST_CHECK_THROW(rms_difference(va, vb, 0), Error);
+  BOOST_TEST(root_mean_square(squared_distance(va, vb), 4) == 2.5);
+  BOOST_TEST(root_mean_square(squared_distance(va, vb), 1) == 5);
+  BOOST_TEST(root_mean_square(squared_distance(va, va), 4) == 0);
+  BOOST_CHECK_THROW(squared_distance(va, View(b.data(), 3)), Error);
+  BOOST_CHECK_THROW(root_mean_square(1, 0), Error);
 }
 
 BOOST_AUTO_TEST_CASE(one_value_that_is_not_finite_is_seen) {
@@ -52,6 +61,32 @@ BOOST_AUTO_TEST_CASE(one_value_that_is_not_finite_is_seen) {
     values[7777] = bad;
     BOOST_TEST(!all_finite(view));
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_hash_differs_where_a_bit_does) {
+  std::vector<float> values(1003);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = 0.01f * static_cast<float>(i);
+  const auto hash = [&] { return hash_of({values.data(), std::ssize(values)}); };
+  std::set<uint64_t> seen = {hash()};
+  size_t changes = 0;
+  for (size_t i = 0; i < values.size(); i += i < 40 ? 1 : 97)
+    for (uint32_t bit = 0; bit < 32; ++bit) {
+      const float before = values[i];
+      values[i] = std::bit_cast<float>(std::bit_cast<uint32_t>(before) ^ uint32_t{1} << bit);
+      seen.insert(hash());
+      values[i] = before;
+      ++changes;
+    }
+  BOOST_TEST(seen.size() == changes + 1);
+
+  // Two signs, sixteen apart: they meet in the same lane.
+  values[3] = -values[3];
+  values[19] = -values[19];
+  BOOST_TEST(seen.count(hash()) == 0u);
+  BOOST_TEST(hash_of({values.data(), 1002}) != hash_of({values.data(), 1003}));
+  std::vector<float> zeros(20);
+  BOOST_TEST(hash_of({zeros.data(), 19}) != hash_of({zeros.data(), 20}));
+  BOOST_TEST(hash_of({zeros.data(), 20}) == 14117705723685851439u);  // the same on every machine and in every build
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -9,7 +9,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "dist/simulate/ahead_pool.h"
+#include "dist/ahead_pool.h"
+#include "dist/cores.h"
 #include "tests/dist/fake.h"
 
 using namespace tg;

@@ -1,8 +1,10 @@
 // When things happen in a simulated run, and who is told what.
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <set>
 
+#include "dist/history/measure.h"
 #include "optim/asgd.h"
 #include "optim/gates.h"
 #include "tests/dist/fake.h"
@@ -13,6 +15,13 @@ using fake::QuadraticTask;
 using Kind = Event::Kind;
 
 namespace {
+
+// Of ConstantTask's three parameters and what follows them to the next boundary.
+uint64_t hash_of_all(float value) {
+  std::vector<float> theta(16);
+  std::fill_n(theta.begin(), 3, value);
+  return hash_of({theta.data(), 16});
+}
 
 constexpr ClockOptions kEven = {.mean = 10, .variation = 0};
 
@@ -34,14 +43,15 @@ BOOST_AUTO_TEST_CASE(a_small_run_makes_exactly_these_events) {
       {.kind = Kind::join, .worker = 1, .batch = -1},
       {.kind = Kind::assign, .worker = 0, .batch = 0, .learning_rate = 0.25f},
       {.kind = Kind::assign, .worker = 1, .batch = 1, .learning_rate = 0.25f},
-      {.kind = Kind::arrive, .worker = 0, .batch = 0, .version = 1, .learning_rate = 0.25f, .time = 10},
+      {.kind = Kind::arrive, .worker = 0, .batch = 0, .version = 1, .learning_rate = 0.25f, .time = 10, .loss = 1},
       {.kind = Kind::assign, .worker = 0, .batch = 2, .version = 1, .learning_rate = 0.375f, .time = 10},
-      {.kind = Kind::arrive, .worker = 1, .batch = 1, .version = 2, .learning_rate = 0.25f, .time = 10},
+      {.kind = Kind::arrive, .worker = 1, .batch = 1, .version = 2, .learning_rate = 0.25f, .time = 10, .loss = 1},
       {.kind = Kind::assign, .worker = 1, .batch = 3, .version = 2, .learning_rate = 0.5f, .time = 10},
-      {.kind = Kind::evaluate, .worker = -1, .batch = -1, .version = 2, .time = 10},
-      {.kind = Kind::arrive, .worker = 0, .batch = 2, .version = 3, .learning_rate = 0.375f, .time = 20},
-      {.kind = Kind::evaluate, .worker = -1, .batch = -1, .version = 3, .time = 20},
-      {.kind = Kind::finish, .worker = -1, .batch = -1, .version = 3, .time = 20},
+      {.kind = Kind::evaluate, .worker = -1, .batch = 0, .version = 2, .time = 10, .theta_hash = hash_of_all(-0.5f)},
+      {.kind = Kind::arrive, .worker = 0, .batch = 2, .version = 3, .learning_rate = 0.375f, .time = 20, .loss = 1},
+      {.kind = Kind::release, .worker = 0, .batch = -1, .version = 3, .learning_rate = 0.5f, .time = 20},
+      {.kind = Kind::evaluate, .worker = -1, .batch = 1, .version = 3, .time = 20, .theta_hash = hash_of_all(-0.875f)},
+      {.kind = Kind::finish, .worker = -1, .batch = -1, .version = 3, .time = 20, .theta_hash = hash_of_all(-0.875f)},
   };
   BOOST_REQUIRE(heard.events.size() == expected.size());
   for (size_t i = 0; i < expected.size(); ++i) BOOST_TEST((heard.events[i] == expected[i]), "event " << i);

@@ -1,5 +1,5 @@
 #pragma once
-// One worker of a simulated cluster: its part of the rule, its codecs and its buffers.
+// The worker's end of a run, whatever the engine: its part of the rule, its codecs and its buffers.
 
 #include <memory>
 #include <optional>
@@ -9,12 +9,12 @@
 
 namespace tg {
 
-class SimulatedWorker {
+class WorkerSide {
  public:
-  SimulatedWorker(WorkerId id, const Job& job);
+  WorkerSide(WorkerId id, const Job& job);
 
-  // The server writes its reply here. receive() then turns it into what the worker decodes, and returns the bytes that
-  // travelled. `step` counts the worker's tasks.
+  // The server writes its reply here, each shard its own part. receive() then turns it into what the worker decodes,
+  // and returns the bytes that travelled. `step` counts the worker's tasks.
   Span reply() { return sent_.span(); }
   int64_t receive(int64_t step);
   // What the worker works from, until the next reply.

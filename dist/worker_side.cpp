@@ -1,4 +1,4 @@
-#include "dist/simulate/simulated_worker.h"
+#include "dist/worker_side.h"
 
 #include <chrono>
 #include <cmath>
@@ -38,7 +38,7 @@ int64_t transmit(Codec& codec, const Stream& stream, Span values) {
 
 }  // namespace
 
-SimulatedWorker::SimulatedWorker(WorkerId id, const Job& job)
+WorkerSide::WorkerSide(WorkerId id, const Job& job)
     : id_(id),
       job_(job),
       worker_(job.rule->worker(id, job.task->layout())),
@@ -47,14 +47,14 @@ SimulatedWorker::SimulatedWorker(WorkerId id, const Job& job)
       sent_(Tensor::zeros({job.task->layout().size()})),
       message_(Tensor::zeros({job.task->layout().size()})) {}
 
-int64_t SimulatedWorker::receive(int64_t step) { return transmit(*down_, stream(step).split("codec_down"), reply()); }
+int64_t WorkerSide::receive(int64_t step) { return transmit(*down_, stream(step).split("codec_down"), reply()); }
 
-std::optional<int64_t> SimulatedWorker::fixed_bytes() const {
+std::optional<int64_t> WorkerSide::fixed_bytes() const {
   if (!up_->exact()) return std::nullopt;
   return up_->max_encoded_bytes(0, message().size);
 }
 
-void SimulatedWorker::work(int64_t step, int64_t batch, const StepInfo& info) {
+void WorkerSide::work(int64_t step, int64_t batch, const StepInfo& info) {
   BatchOracle oracle(job_, batch, stream(step));
   const Span message = message_.span();
   const auto start = std::chrono::steady_clock::now();
@@ -66,12 +66,12 @@ void SimulatedWorker::work(int64_t step, int64_t batch, const StepInfo& info) {
   if (std::isfinite(oracle.loss())) outcome_.bytes = transmit(*up_, stream(step).split("codec_up"), message);
 }
 
-void SimulatedWorker::not_taken() {
+void WorkerSide::not_taken() {
   worker_->not_taken();
   up_->not_taken();
 }
 
-Stream SimulatedWorker::stream(int64_t step) const {
+Stream WorkerSide::stream(int64_t step) const {
   return Stream(job_.seed).split("worker", static_cast<uint64_t>(id_)).split("step", static_cast<uint64_t>(step));
 }
 

@@ -18,9 +18,6 @@
 
 namespace tg {
 
-// The cores that the calling thread may run on, in increasing order.
-std::vector<int> usable_cores();
-
 class AheadPool {
  public:
   // Each thread has `omp_threads` OpenMP threads. If that is one, and there is a core for each thread, thread i stays

@@ -1,34 +1,14 @@
-#include "dist/simulate/ahead_pool.h"
+#include "dist/ahead_pool.h"
 
 #include <omp.h>
-#include <sched.h>
 
 #include <exception>
 #include <system_error>
 
+#include "dist/cores.h"
 #include "framework/core/error.h"
 
 namespace tg {
-namespace {
-
-// Best effort: a thread that may not be tied to its core is only slower.
-void stay_on(int core) {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  CPU_SET(static_cast<size_t>(core), &mask);
-  sched_setaffinity(0, sizeof mask, &mask);
-}
-
-}  // namespace
-
-std::vector<int> usable_cores() {
-  std::vector<int> cores;
-  cpu_set_t mask;
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cores;  // more cores than a cpu_set_t holds
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(static_cast<size_t>(core), &mask)) cores.push_back(core);
-  return cores;
-}
 
 struct AheadPool::Work {
   std::function<void()> function;
@@ -45,7 +25,7 @@ AheadPool::AheadPool(int threads, int omp_threads) : most_running_(threads), omp
     for (int i = 0; i < threads; ++i) {
       threads_.emplace_back([this, core = tie ? cores[static_cast<size_t>(i)] : -1] {
         omp_set_num_threads(omp_threads_);
-        if (core >= 0) stay_on(core);
+        if (core >= 0) stay_on({core});
         serve();
       });
     }
@@ -100,10 +80,8 @@ void AheadPool::wait(const Handle& work) {
     queued_.notify_all();
   } else if (take_back(work)) {
     if (running_ < most_running_) {
-      const int own_threads = omp_get_max_threads();
-      omp_set_num_threads(omp_threads_);
+      const OmpThreads threads(omp_threads_);
       run(work, lock);
-      omp_set_num_threads(own_threads);
       if (has_next()) queued_.notify_one();
     } else {
       urgent_.push_front(work);

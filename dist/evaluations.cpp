@@ -1,16 +1,15 @@
-#include "dist/simulate/evaluations.h"
+#include "dist/evaluations.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace tg {
 
 Evaluations::Evaluations(const Job& job, AheadPool& pool, Observer& observer, std::vector<EvaluationRecord>& records)
     : job_(job), pool_(pool), observer_(observer), records_(records) {}
 
-void Evaluations::start(const EvaluationRecord& record, View theta) {
-  pending_.push_back({record, Tensor::empty({theta.size}), nullptr});
+void Evaluations::start(const EvaluationRecord& record, Tensor theta) {
+  pending_.push_back({record, std::move(theta), nullptr});
   Pending& pending = pending_.back();
-  std::copy(theta.begin(), theta.end(), pending.theta.span().begin());
   // Before the gradients: otherwise copies would pile up for as long as gradients keep the pool busy.
   pending.work = pool_.submit_urgent([this, &pending] {
     const Evaluation result = job_.task->evaluate(pending.theta.view(), job_.seed);

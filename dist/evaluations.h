@@ -3,8 +3,8 @@
 
 #include <deque>
 
+#include "dist/ahead_pool.h"
 #include "dist/engine.h"
-#include "dist/simulate/ahead_pool.h"
 #include "framework/core/tensor.h"
 
 namespace tg {
@@ -14,8 +14,8 @@ class Evaluations {
   // Reports to `observer` and appends to `records`, always on the thread that calls.
   Evaluations(const Job& job, AheadPool& pool, Observer& observer, std::vector<EvaluationRecord>& records);
 
-  // Begins an evaluation of `theta`, which is copied. `record` has everything but the results.
-  void start(const EvaluationRecord& record, View theta);
+  // Begins an evaluation of `theta`, which nobody else writes to. `record` has everything but the results.
+  void start(const EvaluationRecord& record, Tensor theta);
   // Reports those that are done, up to the first that is not. Throws Error if one failed.
   void report_done();
   // Waits for all and reports them.

@@ -1,0 +1,46 @@
+#include "dist/engine.h"
+
+#include <algorithm>
+
+namespace tg {
+namespace {
+
+constexpr int kMostWorkers = 65536;
+constexpr int kMostThreads = 4096;
+
+}  // namespace
+
+void check_job(const Job& job, const char* engine) {
+  require(job.task && job.rule && job.codec_up && job.codec_down, "{}: the job lacks a task, a rule or a codec",
+          engine);
+  require(job.workers >= 1 && job.workers <= kMostWorkers, "{}: {} workers; from 1 to {} are possible", engine,
+          job.workers, kMostWorkers);
+  require(job.workers == 1 || !job.rule->sequential(), "{}: this rule is sequential: give it 1 worker, not {}", engine,
+          job.workers);
+  require(job.gradients >= 1, "{}: a run of {} gradients; there must be at least 1", engine, job.gradients);
+  require(job.evaluate_every >= 0, "{}: an evaluation every {} gradients; use 0 for one at the end alone", engine,
+          job.evaluate_every);
+  require(job.threads_per_worker >= 1 && job.threads_per_worker <= kMostThreads,
+          "{}: {} threads per worker; from 1 to {} are possible", engine, job.threads_per_worker, kMostThreads);
+  require(job.task->layout().count() > 0, "{}: the task has no parameters", engine);
+  require(job.task->batches_per_epoch() > 0, "{}: the task has no batches", engine);
+  require(!job.rule->needs_rounds() || make_gate(job)->in_rounds(),
+          "{}: this rule takes a step at the end of a round, and its gate has none: use bsp, or the rule's own",
+          engine);
+}
+
+std::unique_ptr<Gate> make_gate(const Job& job) { return job.gate ? job.gate() : job.rule->gate(); }
+
+Tensor initial_parameters(const Job& job) {
+  Tensor theta = Tensor::zeros({job.task->layout().size()});
+  job.task->initial(job.seed, theta.span());
+  return theta;
+}
+
+Tensor copy_of(View values) {
+  Tensor copy = Tensor::empty({values.size});
+  std::copy(values.begin(), values.end(), copy.span().begin());
+  return copy;
+}
+
+}  // namespace tg

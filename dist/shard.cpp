@@ -1,0 +1,131 @@
+#include "dist/shard.h"
+
+#include <chrono>
+#include <utility>
+
+#include "dist/history/measure.h"
+
+namespace tg {
+namespace {
+
+// Adds the time until it is destroyed.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& seconds_;
+  const Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+Shard::Shard(const Job& job, ShardRange range, View initial)
+    : job_(job),
+      range_(std::move(range)),
+      update_(job.rule->update(range_.layout, range_.part_of(initial))),
+      slots_(static_cast<size_t>(job.workers)) {}
+
+size_t Shard::place(WorkerId worker) const {
+  require(worker >= 0 && worker < job_.workers, "the rule's gate lets worker {} go on, which does not exist", worker);
+  return static_cast<size_t>(worker);
+}
+
+bool Shard::at_work(WorkerId worker) const { return slot(worker).working; }
+
+double Shard::squared_gap(View sent) const { return squared_distance(theta(), range_.part_of(sent)); }
+
+Event Shard::event(Event::Kind kind, WorkerId worker) const {
+  return {.kind = kind, .worker = worker, .batch = -1, .version = accepted_};
+}
+
+Event Shard::join(WorkerId worker) {
+  require(!slot(worker).joined, "worker {} joins twice", worker);
+  slot(worker) = {.joined = true};
+  ++live_;
+  update_->join(worker);
+  return event(Event::Kind::join, worker);
+}
+
+Event Shard::leave(WorkerId worker) {
+  require(slot(worker).joined, "worker {} leaves but has not joined", worker);
+  slot(worker) = {};
+  --live_;
+  update_->leave(worker);
+  return event(Event::Kind::leave, worker);
+}
+
+Event Shard::arrived(WorkerId worker, bool taken, double loss) {
+  Slot& from = slot(worker);
+  from.working = false;
+  Event event = this->event(Event::Kind::arrive, worker);
+  event.taken = taken;
+  event.batch = from.batch;
+  event.learning_rate = from.told.learning_rate;
+  event.loss = loss;
+  return event;
+}
+
+Event Shard::take(WorkerId worker, View message, View sent, double loss) {
+  StepInfo info = told(worker);
+  info.accepted = accepted_;
+  info.workers = live_;
+  info.lag = lag(worker);
+  if (job_.rule->needs_sent()) info.sent = range_.part_of(sent);
+  {
+    const Stopwatch stopwatch(seconds_);
+    update_->apply(worker, range_.part_of(message), info);
+  }
+  ++accepted_;
+  if (update_->theta_changed()) ++changes_;
+  return arrived(worker, true, loss);
+}
+
+Event Shard::refuse(WorkerId worker, double loss) { return arrived(worker, false, loss); }
+
+void Shard::reply(WorkerId worker, float learning_rate, Span reply) {
+  Slot& to = slot(worker);
+  require(!to.working, "the rule's gate lets worker {} go on, which is at work", worker);
+  to.told = {.learning_rate = learning_rate,
+             .peak_learning_rate = job_.schedule.peak(),
+             .accepted = accepted_,
+             .workers = live_,
+             .sent = {}};
+  to.changes = changes_;
+  const Stopwatch stopwatch(seconds_);
+  update_->reply(worker, range_.part_of(reply), to.told);
+}
+
+Event Shard::assign(WorkerId worker, int64_t batch, float learning_rate, Span reply) {
+  this->reply(worker, learning_rate, reply);
+  slot(worker).working = true;
+  slot(worker).batch = batch;
+  Event event = this->event(Event::Kind::assign, worker);
+  event.batch = batch;
+  event.learning_rate = learning_rate;
+  return event;
+}
+
+Event Shard::release(WorkerId worker, float learning_rate, Span reply) {
+  this->reply(worker, learning_rate, reply);
+  Event event = this->event(Event::Kind::release, worker);
+  event.learning_rate = learning_rate;
+  return event;
+}
+
+Event Shard::evaluate(int64_t evaluation) const {
+  Event event = this->event(Event::Kind::evaluate, -1);
+  event.batch = evaluation;
+  event.theta_hash = hash_of(theta());
+  return event;
+}
+
+Event Shard::end(Event::Kind kind) const {
+  Event event = this->event(kind, -1);
+  event.theta_hash = hash_of(theta());
+  return event;
+}
+
+}  // namespace tg
