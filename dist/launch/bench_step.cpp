@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "dist/launch/commands.h"
+#include "dist/launch/machine.h"
 #include "dist/launch/table.h"
 #include "framework/core/error.h"
 #include "framework/core/pool.h"
+#include "framework/nn/cost.h"
 #include "framework/nn/models/models.h"
 #include "framework/ops/loss.h"
 #include "framework/ops/shape.h"
@@ -24,6 +26,7 @@
 namespace tg {
 namespace {
 
+constexpr int64_t kUsualPictures = 128, kUsualSequences = 32;
 constexpr int kWarmUpSteps = 3, kFewestSteps = 7, kFewestSlowSteps = 3;
 
 double wall_seconds() {
@@ -61,6 +64,15 @@ Tensor made_samples(int64_t batch, const Shape& sample) {
   const Span values = x.span();
   for (int64_t i = 0; i < values.size; ++i) values[i] = stream.normal(static_cast<uint64_t>(i));
   return x;
+}
+
+// The step, and the server's velocity.
+void refuse_what_cannot_fit(const BenchStepOptions& options) {
+  const Spec spec = Spec::parse(options.model, model_infos(), "model");
+  const Shape batch = batch_of(options.batch, usual_input(spec));
+  const ModelCost cost = cost_of(make_model(spec, usual_input(spec), usual_classes(spec)), batch);
+  require_memory(fmt::format("bench step: {} with a batch {}", spec.str(), batch.str()),
+                 static_cast<double>(cost.peak_bytes + cost.parameter_bytes), "choose a smaller --batch");
 }
 
 class Step {
@@ -105,7 +117,11 @@ class Step {
 
 }  // namespace
 
-int bench_step(const BenchStepOptions& options) {
+int bench_step(const BenchStepOptions& asked) {
+  BenchStepOptions options = asked;
+  const Spec spec = Spec::parse(options.model, model_infos(), "model");
+  if (options.batch == 0) options.batch = usual_input(spec).rank() == 2 ? kUsualSequences : kUsualPictures;
+  refuse_what_cannot_fit(options);
   omp_set_num_threads(options.threads);
   Step step(options);
   const double start = wall_seconds();

@@ -100,10 +100,16 @@ int parse_and_run(int argc, const char* const* argv) {
   add_run_flags(*compare_command, compare_flags, true);
   compare_command->footer(kCompareExamples);
 
-  CLI::App* info_command = app.add_subcommand("info", "versions, machine, data sets, models, rules, codecs");
+  CLI::App* info_command =
+      app.add_subcommand("info", "versions, machine, data sets, models, rules, codecs; or a model");
   std::string data_dir;
+  ModelInfoOptions of_model;
   bool info_as_json = false;
   info_command->add_option("--data-dir", data_dir, "as for train")->type_name("DIR");
+  info_command->add_option("--model", of_model.model, "layers, FLOPs and memory of a model")->type_name("MODEL");
+  info_command->add_option("--input", of_model.input, "its samples (what it was made for)")->type_name("HxWxC");
+  info_command->add_option("--classes", of_model.classes, "its classes (likewise)")->type_name("N");
+  info_command->add_option("--batch", of_model.batch, "samples (1)")->type_name("N");
   info_command->add_flag("--json", info_as_json, "as JSON");
 
   CLI::App* bench_command = app.add_subcommand("bench", "measurements of this machine");
@@ -111,7 +117,7 @@ int parse_and_run(int argc, const char* const* argv) {
   BenchStepOptions bench;
   std::string batch, threads, seconds;
   step_command->add_option("--model", bench.model, "name or name:option=value,... (lenet)")->type_name("MODEL");
-  step_command->add_option("--batch", batch, "samples (128)")->type_name("N");
+  step_command->add_option("--batch", batch, "samples (128 pictures or 32 sequences)")->type_name("N");
   step_command->add_option("--threads", threads, "threads (1)")->type_name("N");
   step_command->add_option("--seconds", seconds, "how long to measure (3)")->type_name("S");
   step_command->add_option("--device", bench.device, "cpu, or plain: the readable loops (cpu)")->type_name("DEVICE");
@@ -146,7 +152,14 @@ int parse_and_run(int argc, const char* const* argv) {
     return train(options, train_flags.out, typed);
   }
   if (compare_command->parsed()) return compare(compare_flags.values, compare_flags.out, typed);
-  if (info_command->parsed()) return info(data_dir, info_as_json);
+  if (info_command->parsed()) {
+    for (const char* flag : {"--input", "--classes", "--batch"})
+      require(info_command->count(flag) == 0 || info_command->count("--model") != 0,
+              "info: {} is for a model; name it with --model", flag);
+    if (info_command->count("--model") == 0) return info(data_dir, info_as_json);
+    require(info_command->count("--data-dir") == 0, "info: --data-dir has no use for a model; leave it out");
+    return model_info(of_model, info_as_json);
+  }
   require(step_command->parsed(), "bench: what is to be measured? There is: step");
   if (!batch.empty()) bench.batch = parse_integer("--batch", batch, 1, 1 << 16);
   if (!threads.empty()) bench.threads = static_cast<int>(parse_integer("--threads", threads, 1, 1024));

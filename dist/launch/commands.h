@@ -22,9 +22,16 @@ int compare(const std::vector<std::vector<std::string>>& values, const std::file
 
 int info(const std::string& data_dir, bool json);
 
+// As they were typed; empty: the default.
+struct ModelInfoOptions {
+  std::string model, input, classes, batch;
+};
+// Layers, arithmetic and memory of a model, without computing it.
+int model_info(const ModelInfoOptions& options, bool json);
+
 struct BenchStepOptions {
   std::string model = "lenet";
-  int64_t batch = 128;
+  int64_t batch = 0;  // 0: 128 pictures or 32 sequences, as in tests/bench
   int threads = 1;
   double seconds = 3;  // of measuring
   std::string device = "cpu";

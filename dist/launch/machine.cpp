@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <omp.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "dist/cores.h"
 #include "dist/launch/version.h"
 #include "framework/backend/cpu/library.h"
+#include "framework/core/error.h"
 
 namespace tg {
 namespace {
@@ -87,6 +89,12 @@ nlohmann::ordered_json to_json(const Machine& machine) {
           {"cores", machine.cores},
           {"openmp_threads", machine.openmp_threads},
           {"huge_pages", machine.huge_pages}};
+}
+
+void require_memory(const std::string& what, double bytes, const char* way_out) {
+  const double have = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
+  require(bytes <= have, "{}: it takes at least {:.1f} GB of memory, this machine has {:.1f}; {}", what, bytes / 1e9,
+          have / 1e9, way_out);
 }
 
 std::string ranges(const std::vector<int>& numbers) {

@@ -19,6 +19,8 @@ struct Machine {
 
 Machine this_machine();
 nlohmann::ordered_json to_json(const Machine& machine);
+// Throws Error that names `what` and `way_out` if this machine has less memory than so many bytes.
+void require_memory(const std::string& what, double bytes, const char* way_out);
 // "0-3, 6"
 std::string ranges(const std::vector<int>& numbers);
 

@@ -48,6 +48,20 @@ uint64_t parse_seed(const char* flag, const std::string& text) {
   return value;
 }
 
+Shape parse_shape(const char* flag, const std::string& text) {
+  constexpr int64_t kMostDim = 1 << 14;
+  Shape shape;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('x', at), text.size());
+    int64_t dim = 0;
+    require(shape.rank() < 3 && parse_all(text.substr(at, end - at), dim) && dim >= 1 && dim <= kMostDim,
+            "{}: expected one to three sizes from 1 to {} such as 28x28x1, found '{}'", flag, kMostDim, text);
+    shape.push_back(dim);
+    at = end + 1;
+  }
+  return shape;
+}
+
 std::string parse_choice(const char* flag, const std::string& text, const std::vector<std::string>& choices) {
   if (std::find(choices.begin(), choices.end(), text) == choices.end())
     fail("{}: there is no '{}'{}", flag, text, suggestion(text, choices, "Known: "));

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "framework/core/shape.h"
+
 namespace tg {
 
 double parse_number(const char* flag, const std::string& text, double least, double most);
@@ -12,6 +14,8 @@ double parse_number(const char* flag, const std::string& text, double least, dou
 double parse_positive(const char* flag, const std::string& text, double most);
 int64_t parse_integer(const char* flag, const std::string& text, int64_t least, int64_t most);
 uint64_t parse_seed(const char* flag, const std::string& text);
+// "28x28x1": one to three dimensions.
+Shape parse_shape(const char* flag, const std::string& text);
 std::string parse_choice(const char* flag, const std::string& text, const std::vector<std::string>& choices);
 
 }  // namespace tg

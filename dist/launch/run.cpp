@@ -1,7 +1,5 @@
 #include "dist/launch/run.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -15,6 +13,7 @@
 #include "dist/simulate/simulator.h"
 #include "framework/io/csv.h"
 #include "framework/io/file.h"
+#include "framework/nn/cost.h"
 #include "framework/nn/models/models.h"
 #include "optim/registry.h"
 
@@ -135,17 +134,18 @@ std::string workers_text(const History& history, int workers) {
   return text;
 }
 
-// Refuses what cannot fit: theta and its copies on the server, and for each worker what it was sent, its message, and
-// one vector of the rule's. An estimate from below; activations and gradients in flight come on top.
-void require_memory(const Plan& plan, const Layout& layout) {
-  const double vectors = 4 + 3 * static_cast<double>(plan.options.workers);
-  const double need = vectors * static_cast<double>(layout.size()) * sizeof(float);
-  const double have = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
-  require(need <= have,
-          "{}: {} parameters and {} workers take at least {:.1f} GB of memory, this machine has {:.1f}; choose a "
-          "smaller --model "
-          "or fewer --workers",
-          describe(plan), layout.count(), plan.options.workers, need / 1e9, have / 1e9);
+// Refuses what cannot fit: theta and its copies on the server; for each worker what it was sent, its message, and one
+// vector of the rule's; what one training step holds beside parameters and gradient. An estimate from below: several
+// steps may be under way at once.
+void refuse_what_cannot_fit(const Plan& plan, const Shape& sample, int64_t classes) {
+  const RunOptions& options = plan.options;
+  const ModelCost step = cost_of(make_model(plan.model_spec, sample, classes), batch_of(options.batch, sample));
+  const int64_t vectors = 4 + 3 * int64_t{options.workers};
+  const int64_t activations = step.peak_bytes - step.parameter_bytes - step.gradient_bytes;
+  require_memory(
+      fmt::format("{}, {} parameters, batches of {}", describe(plan), step.parameters, options.batch),
+      static_cast<double>(vectors) * static_cast<double>(step.parameter_bytes) + static_cast<double>(activations),
+      "choose a smaller --model or --batch, or fewer --workers");
 }
 
 }  // namespace
@@ -159,6 +159,7 @@ const Splits& LoadedData::get(const RunOptions& options) {
 
 ClassificationTask make_task(const Plan& plan, const Splits& data) {
   const Shape picture{data.train.height, data.train.width, data.train.channels};
+  refuse_what_cannot_fit(plan, picture, data.train.classes());
   return {
       data,
       [spec = plan.model_spec, picture, classes = data.train.classes()] { return make_model(spec, picture, classes); },
@@ -166,7 +167,6 @@ ClassificationTask make_task(const Plan& plan, const Splits& data) {
 }
 
 Job make_job(const Plan& plan, const Task& task) {
-  require_memory(plan, task.layout());
   const RunOptions& options = plan.options;
   const int64_t per_epoch = task.batches_per_epoch();
   const int64_t gradients = std::max<int64_t>(gradients_in(options.epochs, per_epoch), 1);

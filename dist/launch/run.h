@@ -27,7 +27,7 @@ class LoadedData {
   std::map<std::pair<std::string, std::string>, Splits> loaded_;  // by name and folder
 };
 
-// Throws Error if model, batch size and data do not go together.
+// Throws Error if model, batch size and data do not go together, or need more memory than there is.
 ClassificationTask make_task(const Plan& plan, const Splits& data);
 
 // What the engine is given. Plan and task must outlive it. Throws Error for a schedule that comes to nothing, such as

@@ -48,6 +48,13 @@ std::string mean_and_deviation(const std::vector<double>& values, int digits) {
   return n < 2 ? text : fmt::format("{} +- {:.{}f}", text, std::sqrt(squares / (n - 1)), digits);
 }
 
+std::string quantity(double number) {
+  const char* const units[] = {"", " k", " M", " G", " T", " P", " E"};
+  std::size_t unit = 0;
+  for (; number >= 999.95 && unit + 1 < std::size(units); ++unit) number /= 1000;
+  return unit == 0 ? fmt::format("{:.4g}", number) : fmt::format("{:#.4g}{}", number, units[unit]);
+}
+
 std::string duration_text(double seconds) {
   const auto whole = static_cast<int64_t>(std::llround(std::max(seconds, 0.0)));
   if (whole < 60) return fmt::format("{} s", whole);

@@ -15,6 +15,9 @@ std::string table(const std::vector<std::string>& header, const std::vector<std:
 // none.
 std::string mean_and_deviation(const std::vector<double>& values, int digits);
 
+// "12", "460.8 k", "8.178 G": four digits, in steps of a thousand.
+std::string quantity(double number);
+
 // "42 s", "3:07", "1:03:07"
 std::string duration_text(double seconds);
 
