@@ -37,6 +37,7 @@ std::string style_of(Series::Style style, const char* colour) {
     case Series::Style::lines: return fmt::format("lines linewidth 2 linecolor rgb '{}'", colour);
     case Series::Style::lines_and_points:
       return fmt::format("linespoints linewidth 2 pointtype 7 pointsize 0.4 linecolor rgb '{}'", colour);
+    case Series::Style::segments: return fmt::format("lines linewidth 7 linecolor rgb '{}'", colour);
     case Series::Style::boxes: break;
   }
   return fmt::format("boxes linecolor rgb '{}' fillstyle solid 0.6", colour);
@@ -51,6 +52,12 @@ Points points_of(const Series& series, bool log_y) {
     if (drawable) points.emplace_back(series.x[i], series.y[i]);
   }
   return points;
+}
+
+std::vector<Points> pairs_of(const Points& points) {
+  std::vector<Points> pairs;
+  for (std::size_t i = 0; i + 1 < points.size(); i += 2) pairs.push_back({points[i], points[i + 1]});
+  return pairs;
 }
 
 // A folder for gnuplot's picture and its words, gone at the end.
@@ -96,12 +103,12 @@ void draw(const Plot& plot, const fs::path& path) {
   const ScratchFolder scratch;
   const fs::path picture = scratch.file("picture.svg"), words = scratch.file("words.txt");
   std::string list;
-  std::vector<Points> points;
+  std::vector<std::pair<Series::Style, Points>> points;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const Series& series = plot.series[i];
     Points drawable = points_of(series, plot.log_y);
     if (drawable.empty()) continue;  // its colour is not given to another: it may be drawn in the picture beside this
-    points.push_back(std::move(drawable));
+    points.emplace_back(series.style, std::move(drawable));
     list += fmt::format("{} '-' using 1:2 with {} {}", list.empty() ? "plot" : ",",
                         style_of(series.style, kColours[i % std::size(kColours)]),
                         series.name.empty() ? "notitle" : "title " + quoted(series.name));
@@ -115,7 +122,8 @@ void draw(const Plot& plot, const fs::path& path) {
             << "\nset grid linecolor rgb '#dddddd'\nset tics nomirror\nset border 3\n"
             << "set key outside below\n"
             << (plot.log_y ? "set logscale y\nset format y '%g'\n" : "set yrange [0 < * : *]\n") << list << "\n";
-    for (const Points& p : points) gnuplot.send1d(p);
+    for (const auto& [style, p] : points)
+      style == Series::Style::segments ? gnuplot.send2d(pairs_of(p)) : gnuplot.send1d(p);  // gaps between the pairs
     gnuplot << "unset output\n" << std::flush;
   }  // the destructor waits for gnuplot to end
   const std::string drawn = contents(picture);

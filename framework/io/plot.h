@@ -8,7 +8,8 @@
 namespace tg {
 
 struct Series {
-  enum class Style { lines, lines_and_points, boxes };
+  // segments: each two points, from an even place on, are joined by a thick line.
+  enum class Style { lines, lines_and_points, boxes, segments };
   std::string name;  // in the legend; empty: none
   std::vector<double> x, y;
   Style style = Style::lines;
