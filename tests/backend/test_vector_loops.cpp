@@ -64,6 +64,30 @@ BOOST_AUTO_TEST_CASE(local_response_norm) {
     }
 }
 
+// What stands beside plain elsewhere: the number of threads.
+BOOST_AUTO_TEST_CASE(threads_of_pools_sums_and_relu) {
+  const Shape in{9, 33, 30, 24};
+  const Tensor x = tied_tensor("x", in);
+  for (const PoolGeometry& g : {PoolGeometry{2, 2, 0}, PoolGeometry{3, 2, 1}}) {
+    const Shape out{9, g.out(33), g.out(30), 24};
+    const Tensor gradient = random_tensor("g", out);
+    same_bits_for_any_number_of_threads("pools", {out, in, out, in}, [&](Backend& on, std::vector<Tensor>& y) {
+      Tensor index = Tensor::empty(out, DType::u8);
+      on.max_pool2d(x, g, true, y[0], index);
+      on.max_pool2d_backward(gradient, index, g, y[1]);
+      on.avg_pool2d(x, g, y[2]);
+      on.avg_pool2d_backward(gradient, g, y[3]);
+    });
+  }
+  same_bits_for_any_number_of_threads("sums and relu", {{24}, {9}, {9, 30 * 24}, in},
+                                      [&](Backend& on, std::vector<Tensor>& y) {
+                                        on.sum(x, 1, x.count() / 24, 24, y[0]);
+                                        on.sum(x, 9, x.count() / 9, 1, y[1]);
+                                        on.sum(x, 9, 33, 30 * 24, y[2]);
+                                        on.relu_backward(x, tied_tensor("y", in), y[3]);
+                                      });
+}
+
 BOOST_AUTO_TEST_CASE(gather) {
   struct Problem {
     int64_t outer, n, inner, taken;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "framework/autograd/grad_check.h"
-#include "framework/nn/conv2d.h"
+#include "framework/nn/conv_norm.h"
 #include "framework/nn/dropout.h"
 #include "framework/nn/embedding.h"
 #include "framework/nn/linear.h"
@@ -132,6 +132,8 @@ BOOST_AUTO_TEST_CASE(normalisations) {
     check_everywhere("batch norm", BatchNorm({.channels = 3, .relu = relu}), {4, 3}, 3);
     check_everywhere("batch norm of pictures", BatchNorm({.channels = 2, .relu = relu}), {2, 3, 2, 2}, 12);
   }
+  check_everywhere("convolution and batch norm", ConvNorm({.in = 2, .out = 3, .kernel = 3, .stride = 2}), {2, 5, 4, 2},
+                   3 * 2 * 3);
   check_everywhere("layer norm", LayerNorm({.channels = 5}), {3, 5}, 5);
   check_everywhere("local response norm", LocalResponseNorm{{.size = 3, .alpha = 0.5}}, {2, 2, 2, 4}, 16);
 }

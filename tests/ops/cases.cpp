@@ -202,6 +202,13 @@ void add_pictures(std::vector<OpCase>& cases) {
         for (const int64_t channels : {1, 3})
           conv(fmt::format("stride {} padding {} kernel {} channels {}", stride, padding, kernel, channels),
                {{2, 5, 4, channels}, {2, kernel, kernel, channels}, {stride, padding}, true});
+  // 7 x 6 pictures: neither stride divides what is left of both sides.
+  for (const int64_t stride : {2, 3})
+    for (const int64_t padding : {0, 1})
+      for (const int64_t dilation : {1, 2})
+        for (const int64_t groups : {1, 2})
+          conv(fmt::format("stride {} padding {} dilation {} groups {}", stride, padding, dilation, groups),
+               {{1, 7, 6, 2}, {2, 3, 2, 2 / groups}, {stride, padding, dilation, groups}, true});
   conv("no bias", {{1, 4, 4, 2}, {3, 3, 3, 2}, {}, false});
   conv("relu", {{2, 4, 4, 2}, {3, 3, 3, 2}, {.relu = true}, true});
   conv("relu, no bias", {{1, 4, 4, 2}, {1, 2, 2, 2}, {.relu = true}, false});

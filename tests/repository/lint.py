@@ -141,6 +141,17 @@ def sources_are_built(tree):
             yield f'{path}:1: no build file in its folder or above names it'
 
 
+def layers_have_their_gradients_checked(tree):
+    """Operations are checked by the table of tests/ops; a layer must be named in a test that checks gradients."""
+    checks = '\n'.join(text for path, text in tree.items() if is_inside(path, 'tests/nn') and 'grad_check' in text)
+    layer = re.compile(r'^struct (\w+) \{(?:(?!^\};).)*?Tensor operator\(\)', re.MULTILINE | re.DOTALL)
+    for path, text in tree.items():
+        if is_inside(path, 'framework/nn') and path.endswith('.h'):
+            for name in layer.findall(text):
+                if not re.search(rf'\b{name}\b', checks):
+                    yield f'{path}:1: no grad_check in tests/nn is about {name}'
+
+
 RULES = [
     dependencies_point_one_way,
     includes_start_at_the_root,
@@ -150,6 +161,7 @@ RULES = [
     nothing_is_half_done,
     headers_have_a_guard,
     sources_are_built,
+    layers_have_their_gradients_checked,
 ]
 
 if __name__ == '__main__':

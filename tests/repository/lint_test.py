@@ -34,6 +34,12 @@ BAD_TREES = {
         'optim/a.cpp': '',
         'optim/compress/b.cpp': '',
     }, 1),
+    lint.layers_have_their_gradients_checked: ({
+        'framework/nn/a.h': 'struct A {\n  Tensor operator()(x);\n};\n\nstruct B {\n  Tensor operator()(x);\n};\n',
+        'framework/nn/options.h': 'struct Options {\n  int a;\n};\nTensor operator()(x);\n',
+        'tests/nn/a.cpp': 'grad_check(A)',
+        'tests/nn/b.cpp': 'B',
+    }, 1),
 }
 
 
