@@ -27,6 +27,11 @@ class Task {
   // Writes the mean gradient of batch number `batch` (0, 1, ... over the whole run; the order is a function of the
   // seed) at `at`, and returns the batch's mean loss. `stream` is for what the model draws (dropout, augmentation).
   virtual double gradient(View at, uint64_t seed, int64_t batch, const Stream& stream, Span out) const = 0;
+  // After a gradient() of these arguments with a loss that is not finite, for the message of the run that it ends:
+  // where such a number came first, in words ("exp [32, 10], after fc1"). Empty if the task cannot tell.
+  virtual std::string where_not_finite(View /*at*/, uint64_t /*seed*/, int64_t /*batch*/, const Stream&) const {
+    return {};
+  }
   // On the test set. `seed` fixes the training batches on which statistics such as batch norm's are
   // re-estimated.
   virtual Evaluation evaluate(View theta, uint64_t seed) const = 0;

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "dist/history/measure.h"
+
 namespace tg {
 namespace {
 
@@ -13,9 +15,11 @@ class BatchOracle : public Oracle {
   void gradient(View at, Span out) override {
     const double loss = job_.task->gradient(at, job_.seed, batch_, stream_, out);
     if (calls_++ == 0 || !std::isfinite(loss)) loss_ = loss;
+    if (!std::isfinite(loss)) where_ = job_.task->where_not_finite(at, job_.seed, batch_, stream_);
   }
   int calls() const { return calls_; }
   double loss() const { return loss_; }  // of the first call, or one that is not finite
+  const std::string& where() const { return where_; }
 
  private:
   const Job& job_;
@@ -23,6 +27,7 @@ class BatchOracle : public Oracle {
   Stream stream_;
   int calls_ = 0;
   double loss_ = 0;
+  std::string where_;
 };
 
 // Turns `values` into what the other end decodes and returns the bytes in between.
@@ -61,9 +66,14 @@ void WorkerSide::work(int64_t step, int64_t batch, const StepInfo& info) {
   worker_->work(sent(), info, oracle, message);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   require(oracle.calls() > 0, "the rule's worker sends a message without asking for a gradient");
-  outcome_ = {.loss = oracle.loss(), .bytes = 0};
+  outcome_ = {.loss = oracle.loss(), .bytes = 0, .where = oracle.where()};
   // Codecs need not know what to do with a message that ends the run.
   if (std::isfinite(oracle.loss())) outcome_.bytes = transmit(*up_, stream(step).split("codec_up"), message);
+}
+
+std::string WorkerSide::trouble(int64_t batch) const {
+  return fmt::format("worker {}'s loss is {} (batch {}){}{}", id_, number_of(outcome_.loss), batch,
+                     outcome_.where.empty() ? "" : "; first not finite: ", outcome_.where);
 }
 
 void WorkerSide::not_taken() {

@@ -26,7 +26,10 @@ class WorkerSide {
   struct Outcome {
     double loss = 0;  // of the batch, at the point where the rule asked for its gradient first
     int64_t bytes = 0;
+    std::string where;  // of a loss that is not finite: what else is so first, in words, if the task can tell
   };
+  // "worker 3's loss is inf (batch 27); first not finite: exp [32, 10], after fc1"
+  std::string trouble(int64_t batch) const;
   // Computes the message from what was sent. Depends on nothing else, so it may run on any thread, while others do too.
   // Throws what the task throws, and Error if the rule asks for no gradient.
   void work(int64_t step, int64_t batch, const StepInfo& info);

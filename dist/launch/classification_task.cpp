@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "framework/nn/first_not_finite.h"
 #include "framework/ops/loss.h"
 #include "framework/ops/reduce.h"
 
@@ -16,6 +17,10 @@ constexpr int64_t kEstimationBatches = 16;
 // `values` as a tensor over the same memory. It is only read: nothing of a forward or backward pass writes to a
 // parameter.
 Tensor borrowed(View values) { return Tensor::borrow(const_cast<float*>(values.data), {values.size}, values.device); }
+
+Tensor training_loss(const Model& model, const Batch& samples, const Stream& stream) {
+  return cross_entropy(model(samples.x, {.training = true, .stream = stream}), samples.y);
+}
 
 int64_t count_errors(const Tensor& logits, const Tensor& labels) {
   const Tensor named = argmax(logits, 1);
@@ -77,11 +82,17 @@ std::shared_ptr<const Batches> ClassificationTask::batches_of(uint64_t seed) con
 double ClassificationTask::gradient(View at, uint64_t seed, int64_t batch, const Stream& stream, Span out) const {
   const Batch samples = batches_of(seed)->get(batch);
   const Replica replica(*this, at);
-  const Tensor logits = replica.model()(samples.x, {.training = true, .stream = stream});
-  const Tensor loss = cross_entropy(logits, samples.y);
+  const Tensor loss = training_loss(replica.model(), samples, stream);
   const double value = loss.item();
   gradients(loss, replica.model().parameters(), out);
   return value;
+}
+
+std::string ClassificationTask::where_not_finite(View at, uint64_t seed, int64_t batch, const Stream& stream) const {
+  const NoGrad no_grad;
+  const Batch samples = batches_of(seed)->get(batch);
+  const Replica replica(*this, at);
+  return first_not_finite(replica.model().parameters(), [&] { training_loss(replica.model(), samples, stream); });
 }
 
 Evaluation ClassificationTask::evaluate(View theta, uint64_t seed) const {

@@ -26,6 +26,7 @@ class ClassificationTask final : public Task {
   int64_t batch_size() const override { return batch_size_; }
   // Of the mean cross-entropy. The model reads its parameters where they lie; only the gradient is written.
   double gradient(View at, uint64_t seed, int64_t batch, const Stream& stream, Span out) const override;
+  std::string where_not_finite(View at, uint64_t seed, int64_t batch, const Stream& stream) const override;
   Evaluation evaluate(View theta, uint64_t seed) const override;
 
  private:

@@ -193,8 +193,8 @@ void Simulation::take(WorkerId id) {
   const WorkerSide::Outcome& outcome = from.worker.outcome();
   const int64_t update = shard_.accepted();
   if (!std::isfinite(outcome.loss))
-    return end(History::Status::diverged, fmt::format("at update {}: worker {}'s loss is {} (batch {})", update, id,
-                                                      number_of(outcome.loss), shard_.batch(id)));
+    return end(History::Status::diverged,
+               fmt::format("at update {}: {}", update, from.worker.trouble(shard_.batch(id))));
 
   const View sent = from.worker.sent();
   const UpdateRecord record{

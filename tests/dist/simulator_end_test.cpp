@@ -37,6 +37,10 @@ class SpoiltTask : public QuadraticTask {
     const double loss = QuadraticTask::gradient(at, seed, batch, stream, out);
     return batch == bad_batch ? bad_loss : loss;
   }
+  std::string where_not_finite(View, uint64_t, int64_t batch, const Stream&) const override {
+    return where.empty() ? "" : fmt::format("{} in batch {}", where, batch);
+  }
+  std::string where;
   int64_t bad_batch = -1;
   double bad_loss = std::numeric_limits<double>::quiet_NaN();
 };
@@ -134,6 +138,15 @@ BOOST_AUTO_TEST_CASE(a_loss_that_is_not_finite_ends_the_run_as_diverged) {
     BOOST_TEST((heard.events.back().kind != Event::Kind::finish));
     for (const float value : history.theta) BOOST_REQUIRE(std::isfinite(value));
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_task_says_where_a_loss_stopped_being_finite) {
+  const PlainRule rule;
+  SpoiltTask task;
+  task.bad_batch = 5;
+  task.where = "exp [3]";
+  const History history = fake::run(fake::job(task, rule, 1, 100));
+  BOOST_TEST(history.message == "at update 5: worker 0's loss is nan (batch 5); first not finite: exp [3] in batch 5");
 }
 
 BOOST_AUTO_TEST_CASE(parameters_that_are_not_finite_end_the_run_as_diverged) {

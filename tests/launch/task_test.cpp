@@ -66,6 +66,17 @@ BOOST_AUTO_TEST_CASE(a_gradient_is_that_of_the_model_on_the_batch_and_changes_no
   BOOST_TEST(std::memcmp(g.data(), expected.view().data, g.size() * sizeof(float)) == 0);
 }
 
+BOOST_AUTO_TEST_CASE(it_finds_where_a_number_is_not_finite_any_more) {
+  const auto where = [&] { return task.where_not_finite(at(), 3, 44, Stream(1)); };
+  BOOST_TEST(where() == "");
+  const Layout& layout = task.layout();
+  theta[static_cast<size_t>(layout.find("fc2.bias").offset)] = 3e38f;
+  theta[static_cast<size_t>(layout.find("fc2.weight").offset)] = 3e38f;
+  BOOST_TEST(where() == "linear [100, 10] of fc2");
+  theta[static_cast<size_t>(layout.find("fc1.bias").offset)] = std::numeric_limits<float>::infinity();
+  BOOST_TEST(where() == "the parameter fc1.bias");
+}
+
 BOOST_AUTO_TEST_CASE(calls_depend_on_their_arguments_alone) {
   const std::vector<float> first = gradient(3, 0);
   BOOST_TEST(gradient(3, 1) != first);

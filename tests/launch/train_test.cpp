@@ -185,6 +185,7 @@ BOOST_AUTO_TEST_CASE(a_loss_that_is_not_finite_ends_the_run_with_its_place) {
   BOOST_TEST(outcome.status == 2);
   BOOST_TEST(contains(outcome.out, "diverged at update "));
   BOOST_TEST(contains(outcome.out, "worker "));
+  BOOST_TEST(contains(outcome.out, "; first not finite: "));
   const auto row = summary(folder / "r");
   BOOST_TEST(row.at("status") == "diverged");
   BOOST_TEST(row.at("test_error_percent") == "nan");
