@@ -117,11 +117,12 @@ BOOST_AUTO_TEST_CASE(multiplications_as_published) {
     BOOST_TEST(usual_cost(name, 1).forward_flops / 2e6 == millions, boost::test_tools::tolerance(0.01));
 }
 
-// A training step of batch 128, as tests/bench counts it for its list of primitives.
+// A training step of batch 128 (lstm: 32), as tests/bench counts it for its list of primitives.
 BOOST_AUTO_TEST_CASE(flops_of_a_step_as_the_bare_program_has_them) {
   BOOST_TEST(usual_cost("mlp", 128).step_flops / 1e9 == 0.129, boost::test_tools::tolerance(0.005));
   BOOST_TEST(usual_cost("lenet", 128).step_flops / 1e9 == 2.85, boost::test_tools::tolerance(0.005));
   BOOST_TEST(usual_cost("resnet20", 128).step_flops / 1e9 == 31.2, boost::test_tools::tolerance(0.005));
+  BOOST_TEST(usual_cost("lstm", 32).step_flops / 1e9 == 0.76, boost::test_tools::tolerance(0.005));
 }
 
 BOOST_AUTO_TEST_CASE(cost_is_listed_by_layer) {
@@ -143,7 +144,7 @@ BOOST_AUTO_TEST_CASE(cost_is_listed_by_layer) {
 
 // What a step of the real thing takes from the pool.
 BOOST_AUTO_TEST_CASE(predicted_memory_is_what_a_step_takes) {
-  for (const std::string name : {"lenet", "resnet20", "wrn16-4", "mlp"}) {
+  for (const std::string name : {"lenet", "resnet20", "wrn16-4", "mlp", "lstm"}) {
     const Shape batch = batch_of(32, usual_input(spec_of(name)));
     int64_t real = 0;
     {

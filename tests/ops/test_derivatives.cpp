@@ -2,31 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "framework/autograd/graph.h"
+#include "tests/generated_page.h"
 
 namespace {
 
 using namespace tg;
 namespace fs = std::filesystem;
-
-fs::path page_path() {
-  const char* root = std::getenv("TARDYGRAD_SOURCE_ROOT");
-  BOOST_REQUIRE_MESSAGE(root != nullptr, "TARDYGRAD_SOURCE_ROOT is not set; run by meson test");
-  return fs::path(root) / "docs" / "derivatives.md";
-}
-
-bool asked_to_write() {
-  const auto& suite = boost::unit_test::framework::master_test_suite();
-  return std::any_of(suite.argv + 1, suite.argv + suite.argc,
-                     [](const char* word) { return std::strcmp(word, "--write") == 0; });
-}
 
 // A table for each file of operations, in the file's order.
 std::string page() {
@@ -61,12 +45,7 @@ std::string page() {
 BOOST_AUTO_TEST_SUITE(derivatives)
 
 BOOST_AUTO_TEST_CASE(the_page_is_what_the_code_says) {
-  const std::string expected = page();
-  if (asked_to_write()) std::ofstream(page_path()) << expected;
-  std::ifstream in(page_path());
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  BOOST_TEST((text == expected),
-             "docs/derivatives.md is not what the code says; the page's head tells how to write it");
+  check_page("derivatives.md", [](const std::string&) { return page(); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()
