@@ -5,6 +5,36 @@
 #include "framework/core/error.h"
 
 namespace tg {
+namespace {
+
+constexpr const char *kLive = "gate/live", *kWaiting = "gate/waiting", *kRound = "gate/round";
+
+// Live workers with a number each.
+void write_live(StateWriter& state, const std::map<WorkerId, int64_t>& numbers) {
+  std::vector<WorkerId> ids;
+  for (const auto& [id, number] : numbers) {
+    ids.push_back(id);
+    state.write(fmt::format("{}/{}", kLive, id), number);
+  }
+  write_workers(state, kLive, ids);
+}
+
+std::map<WorkerId, int64_t> read_live(const StateReader& state) {
+  std::map<WorkerId, int64_t> numbers;
+  for (const WorkerId id : read_workers(state, kLive)) numbers[id] = state.read(fmt::format("{}/{}", kLive, id));
+  return numbers;
+}
+
+void write_waiting(StateWriter& state, const std::set<WorkerId>& waiting) {
+  write_workers(state, kWaiting, {waiting.begin(), waiting.end()});
+}
+
+std::set<WorkerId> read_waiting(const StateReader& state) {
+  const std::vector<WorkerId> ids = read_workers(state, kWaiting);
+  return {ids.begin(), ids.end()};
+}
+
+}  // namespace
 
 Release Bsp::join(WorkerId worker) {
   const bool is_new = working_in_.emplace(worker, round_).second;
@@ -38,6 +68,18 @@ Release Bsp::close_if_complete() {
   for (const WorkerId worker : release) working_in_[worker] = round_;
   waiting_.clear();
   return release;
+}
+
+void Bsp::save(StateWriter& state) const {
+  state.write(kRound, round_);
+  write_live(state, working_in_);
+  write_waiting(state, waiting_);
+}
+
+void Bsp::load(const StateReader& state) {
+  round_ = state.read(kRound);
+  working_in_ = read_live(state);
+  waiting_ = read_waiting(state);
 }
 
 Release Ssp::join(WorkerId worker) {
@@ -76,6 +118,16 @@ Release Ssp::release_near() {
     if (clocks_.at(worker) <= furthest) release.push_back(worker);
   for (const WorkerId worker : release) waiting_.erase(worker);
   return release;
+}
+
+void Ssp::save(StateWriter& state) const {
+  write_live(state, clocks_);
+  write_waiting(state, waiting_);
+}
+
+void Ssp::load(const StateReader& state) {
+  clocks_ = read_live(state);
+  waiting_ = read_waiting(state);
 }
 
 }  // namespace tg

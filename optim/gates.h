@@ -31,6 +31,8 @@ class Bsp : public Gate {
   Verdict arrive(WorkerId worker, int64_t clock) override;
   Release leave(WorkerId worker) override;
   bool in_rounds() const override { return true; }
+  void save(StateWriter& state) const override;
+  void load(const StateReader& state) override;
 
  private:
   Release close_if_complete();
@@ -51,6 +53,8 @@ class Ssp : public Gate {
   Release join(WorkerId worker) override;
   Verdict arrive(WorkerId worker, int64_t clock) override;
   Release leave(WorkerId worker) override;
+  void save(StateWriter& state) const override;
+  void load(const StateReader& state) override;
 
  private:
   int64_t slowest() const;

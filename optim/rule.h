@@ -17,8 +17,6 @@
 
 namespace tg {
 
-using WorkerId = int;
-
 // What an engine tells a rule with each message and each reply.
 struct StepInfo {
   // In apply() and work(): the rate that was told to this worker with the parameters it works from.
@@ -51,6 +49,9 @@ class Gate {
   virtual bool waits() const { return true; }
   // True: workers are released at the end of a round, and with them all whose messages were taken in it.
   virtual bool in_rounds() const { return false; }
+  // Who is where; for snapshots.
+  virtual void save(StateWriter&) const {}
+  virtual void load(const StateReader&) {}
 };
 
 // The server's side of a rule. One call at a time; the engine serialises.

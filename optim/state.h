@@ -2,10 +2,13 @@
 // How rules and codecs hand over their state, for snapshots.
 
 #include <string>
+#include <vector>
 
 #include "framework/core/span.h"
 
 namespace tg {
+
+using WorkerId = int;
 
 // State by name, for snapshots: spans stay valid until the next call of the rule.
 class StateWriter {
@@ -23,5 +26,10 @@ class StateReader {
   virtual void read(const std::string& name, BasicSpan<double> values) const = 0;
   virtual int64_t read(const std::string& name) const = 0;
 };
+
+// A list of workers, under "<name>/count" and "<name>/worker/<i>".
+void write_workers(StateWriter& state, const std::string& name, const std::vector<WorkerId>& workers);
+// Throws Error for a number that is no worker's or stands there twice.
+std::vector<WorkerId> read_workers(const StateReader& state, const std::string& name);
 
 }  // namespace tg

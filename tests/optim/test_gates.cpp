@@ -1,10 +1,13 @@
 // Who waits for whom.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <functional>
 #include <vector>
 
 #include "framework/core/error.h"
+#include "framework/core/random.h"
 #include "optim/gates.h"
+#include "optim/state_map.h"
 
 namespace {
 
@@ -239,6 +242,39 @@ BOOST_AUTO_TEST_CASE(ssp_takes_in_a_late_worker_level_with_the_slowest) {
   BOOST_CHECK_THROW(gate.join(2), tg::Error);
   BOOST_CHECK_THROW(gate.arrive(7, 0), tg::Error);
   BOOST_CHECK_THROW(gate.leave(7), tg::Error);
+}
+
+// Random arrivals at a gate and at one that takes over from it half way.
+void check_goes_on_as_before(const std::function<std::unique_ptr<Gate>()>& make) {
+  const tg::Stream stream = tg::Stream(3).split("arrivals");
+  const auto arrive_somewhere = [&](Gate& gate, std::set<int>& working, uint64_t step) {
+    auto worker = working.begin();
+    std::advance(worker, stream.bits(step)[0] % working.size());
+    const int id = *worker;
+    working.erase(worker);
+    const Verdict verdict = gate.arrive(id, 0);
+    working.insert(verdict.release.begin(), verdict.release.end());
+    return std::pair(verdict.taken, verdict.release);
+  };
+  const auto first = make(), second = make();
+  std::set<int> working = {0, 1, 2, 3, 4};
+  join(*first, 5);
+  first->leave(2);
+  working.erase(2);
+  for (uint64_t step = 0; step < 101; ++step) arrive_somewhere(*first, working, step);
+  tg::StateMap state;
+  first->save(state);
+  second->load(state);
+  std::set<int> working_at_second = working;
+  for (uint64_t step = 101; step < 300; ++step)
+    BOOST_CHECK(arrive_somewhere(*first, working, step) == arrive_somewhere(*second, working_at_second, step));
+}
+
+BOOST_AUTO_TEST_CASE(a_gate_goes_on_from_what_another_saved) {
+  check_goes_on_as_before([] { return std::make_unique<Async>(); });
+  check_goes_on_as_before([] { return std::make_unique<Bsp>(); });
+  check_goes_on_as_before([] { return std::make_unique<Bsp>(2); });
+  check_goes_on_as_before([] { return std::make_unique<Ssp>(2); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()
