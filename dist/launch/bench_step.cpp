@@ -19,6 +19,7 @@
 #include "framework/core/pool.h"
 #include "framework/nn/cost.h"
 #include "framework/nn/models/models.h"
+#include "framework/ops/ctc.h"
 #include "framework/ops/loss.h"
 #include "framework/ops/shape.h"
 #include "optim/registry.h"
@@ -88,7 +89,7 @@ class Step {
     const auto classes = static_cast<uint64_t>(usual_classes(spec));
     int32_t* labels = y_.data<int32_t>();
     for (int64_t i = 0; i < options.batch; ++i)
-      labels[i] = static_cast<int32_t>(stream.split("y").bits(static_cast<uint64_t>(i))[0] % classes);
+      labels[i] = static_cast<int32_t>(1 + stream.split("y").bits(static_cast<uint64_t>(i))[0] % (classes - 1));
 
     Tensor initial = Tensor::zeros({model_.layout().size()}, DType::f32, device_);
     model_.initialise(stream.split("init"), initial.span());
@@ -102,12 +103,20 @@ class Step {
 
   void operator()() {
     model_.bind(theta_);  // new leaves, as at each step of a run
-    const Tensor loss = cross_entropy(model_(x_, {}), y_);
-    gradients(loss, model_.parameters(), gradient_.span());
+    gradients(loss_of(model_(x_, {})), model_.parameters(), gradient_.span());
     update_->apply(0, gradient_.view(), {.learning_rate = 0.01f, .peak_learning_rate = 0.01f});
   }
 
  private:
+  // Of logits [N, classes], or [N, T, classes] for CTC: each sequence says one label, never class 0, the blank.
+  Tensor loss_of(const Tensor& logits) const {
+    if (logits.rank() == 2) return cross_entropy(logits, y_);
+    const Shape n{logits.dim(0)};
+    return ctc_loss(logits, y_.with_shape({n[0], 1}),
+                    Tensor::full(n, static_cast<double>(logits.dim(1)), DType::i32, device_),
+                    Tensor::full(n, 1, DType::i32, device_));
+  }
+
   Device device_;
   Model model_;
   Tensor x_, y_, gradient_, theta_;

@@ -91,6 +91,16 @@ BOOST_AUTO_TEST_CASE(bench_step_prints_one_line) {
   BOOST_TEST((threads == 1 && least <= p10 && p10 <= median && median <= p90));
 }
 
+BOOST_AUTO_TEST_CASE(bench_step_of_sequences) {
+  const TemporaryFolder folder;
+  const Outcome lstm = run_in(folder, "bench step --model lstm --seconds 0 --json");
+  BOOST_TEST(lstm.status == 0);
+  BOOST_TEST(json::parse(lstm.out)["batch"] == 32);
+  const Outcome by_ctc = run_in(folder, "bench step --model lstm-speech-small --batch 2 --seconds 0 --json");
+  BOOST_TEST(by_ctc.status == 0);
+  BOOST_TEST(json::parse(by_ctc.out)["batch"] == 2);
+}
+
 BOOST_AUTO_TEST_CASE(help_and_version) {
   const TemporaryFolder folder;
   BOOST_TEST(run_in(folder, "--version").out.rfind("tardygrad 0.", 0) == 0u);
