@@ -119,6 +119,14 @@ BOOST_AUTO_TEST_CASE(dropout) {
       kernel(cpu_backend(), cpu);
       BOOST_TEST((plain[0].values() == cpu[0].values()));
     }
+  // A number drawn that is the rate itself is kept, whatever the rate is rounded to.
+  const auto drawn = static_cast<double>(stream.uniform(5));
+  for (const double rate : {drawn, std::nextafter(drawn, 0.0), std::nextafter(drawn, 1.0)})
+    for (Backend* on : {&plain_backend(), &cpu_backend()}) {
+      Tensor y = Tensor::empty({8});
+      on->dropout(Tensor::full({8}, 1), rate, stream, y);
+      BOOST_TEST((y.values()[5] != 0) == (drawn >= rate));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "framework/backend/backend.h"
@@ -26,9 +27,10 @@ inline constexpr double kNever = -std::numeric_limits<double>::infinity();  // l
 
 // log(e^a + e^b + e^c)
 inline double log_sum(double a, double b, double c) {
-  const double largest = std::max({a, b, c});
-  if (largest == kNever) return kNever;
-  return largest + std::log(std::exp(a - largest) + std::exp(b - largest) + std::exp(c - largest));
+  if (a < b) std::swap(a, b);
+  if (a < c) std::swap(a, c);  // now a is the largest
+  if (a == kNever) return kNever;
+  return a + std::log(1 + std::exp(b - a) + std::exp(c - a));
 }
 
 template <class T>
