@@ -21,6 +21,16 @@ void stay_on(const std::vector<int>& cores) {
   sched_setaffinity(0, sizeof mask, &mask);
 }
 
+StayOn::StayOn(const std::vector<int>& cores) {
+  if (cores.empty()) return;
+  before_ = usable_cores();
+  stay_on(cores);
+}
+
+StayOn::~StayOn() {
+  if (!before_.empty()) stay_on(before_);
+}
+
 OmpThreads::OmpThreads(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
 
 OmpThreads::~OmpThreads() { omp_set_num_threads(before_); }

@@ -14,6 +14,18 @@ std::vector<int> usable_cores();
 // Confines the calling thread to `cores`. Best effort: a thread that may not be tied is only slower.
 void stay_on(const std::vector<int>& cores);
 
+// While it lives, the calling thread, and what it starts, stay on `cores`; wherever they were if there are none.
+class StayOn {
+ public:
+  explicit StayOn(const std::vector<int>& cores);
+  ~StayOn();
+  StayOn(const StayOn&) = delete;
+  StayOn& operator=(const StayOn&) = delete;
+
+ private:
+  std::vector<int> before_;
+};
+
 // While it lives, the calling thread's loops have so many OpenMP threads.
 class OmpThreads {
  public:

@@ -27,6 +27,7 @@ class ServerRule : public Rule {
  public:
   using Options = O;
   explicit ServerRule(const O& options = {}) : options_(options) {}
+  const O& options() const { return options_; }
   std::unique_ptr<Update> update(const Layout&, View initial) const override {
     return std::make_unique<U>(initial, options_);
   }

@@ -35,7 +35,7 @@ class QuadraticTask : public Task {
 
   void initial(uint64_t seed, Span out) const override {
     const Stream stream = Stream(seed).split("init");
-    for (const int64_t i : parameters(layout_)) out[i] = stream.normal(static_cast<uint64_t>(i));
+    for (const int64_t i : parameters(layout())) out[i] = stream.normal(static_cast<uint64_t>(i));
   }
 
   double gradient(View at, uint64_t seed, int64_t batch, const Stream& stream, Span out) const override {
@@ -43,21 +43,21 @@ class QuadraticTask : public Task {
     if (on_gradient) on_gradient(batch);
     const Stream target = Stream(seed).split("batch", static_cast<uint64_t>(batch));
     double loss = 0;
-    for (const int64_t i : parameters(layout_)) {
+    for (const int64_t i : parameters(layout())) {
       const uint64_t u = static_cast<uint64_t>(i);
       const float h = 0.1f + target.uniform(u);
       const float d = at[i] - (1 + 0.1f * target.normal(u) + 0.01f * stream.normal(u));
       out[i] = h * d;
       loss += 0.5 * static_cast<double>(h * d * d);
     }
-    return loss / static_cast<double>(layout_.count());
+    return loss / static_cast<double>(layout().count());
   }
 
   Evaluation evaluate(View theta, uint64_t) const override {
     if (on_evaluate) on_evaluate();
     double loss = 0;
-    for (const int64_t i : parameters(layout_)) loss += std::pow(static_cast<double>(theta[i]) - 1, 2);
-    return {loss / static_cast<double>(layout_.count()), 100 * loss};
+    for (const int64_t i : parameters(layout())) loss += std::pow(static_cast<double>(theta[i]) - 1, 2);
+    return {loss / static_cast<double>(layout().count()), 100 * loss};
   }
 
   std::function<void(int64_t batch)> on_gradient;

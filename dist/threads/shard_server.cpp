@@ -1,0 +1,239 @@
+#include "dist/threads/shard_server.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "dist/history/measure.h"
+#include "dist/threads/threads.h"
+
+namespace tg {
+
+// One message's way, or one leaving's, through all shards.
+struct ShardServer::Visit {
+  enum class Kind { taken, refused, leaving };
+  Kind kind;
+  Seat& from;
+  std::span<const WorkerId> released;
+
+  // Filled in on the way.
+  UpdateRecord record{};
+  bool measure_gap = false;
+  double squares = 0;  // of the gap, over the shards so far
+  int64_t evaluation = 0;
+  std::optional<Mail::Copy> copy{};
+};
+
+ShardServer::ShardServer(RunState& run, int shards)
+    : run_(run),
+      job_(run.job),
+      gate_(make_gate(run.job)),
+      next_evaluation_(job_.evaluate_every > 0 ? job_.evaluate_every : std::numeric_limits<int64_t>::max()) {
+  const std::vector<ShardRange> ranges = cut_shards(job_.task->layout(), shards);
+  require(shards == 1 || job_.rule->shardable(), "threads: this rule needs the whole vector: give it 1 shard, not {}",
+          shards);
+  const Tensor initial = initial_parameters(job_);
+  for (const ShardRange& range : ranges) shards_.emplace_back(job_, range, initial.view());
+}
+
+Seat& ShardServer::seat(WorkerId id) {
+  require(id >= 0 && id < job_.workers, "threads: the rule's gate lets worker {} go on, which does not exist", id);
+  return run_.seats[static_cast<size_t>(id)];
+}
+
+void ShardServer::open() {
+  Release released;
+  for (Seat& seat : run_.seats) {
+    for (Locked& at : shards_) at.record(at.shard.join(seat.id), 0);
+    for (const WorkerId id : gate_->join(seat.id)) released.push_back(id);
+  }
+  for (const WorkerId id : released) {
+    seat(id).batch = assigned_++;
+    for (Locked& at : shards_) send(at, seat(id), 0);
+    seat(id).ready = true;
+  }
+  if (!gate_->waits()) gate_.reset();
+}
+
+bool ShardServer::exchange(Seat& from) {
+  const int64_t task = from.tasks - 1;
+  Visit visit{.kind = Visit::Kind::taken,
+              .from = from,
+              .released = {&from.id, 1},
+              .measure_gap = (task + from.id) % kGapShare == 0};
+  if (!gate_) {
+    if (!this->visit(visit)) return false;
+    post(visit);
+    return !run_.over;
+  }
+
+  std::unique_lock lock(gate_mutex_);
+  if (run_.over) return false;
+  Verdict verdict;
+  if (std::isfinite(from.side->outcome().loss)) verdict = gate_->arrive(from.id, from.messages++);
+  if (!verdict.taken) {
+    visit.kind = Visit::Kind::refused;
+    from.side->not_taken();
+  }
+  visit.released = verdict.release;
+  from.ready = false;
+  if (this->visit(visit) && verdict.taken) post(visit);
+  wake(verdict.release);
+  if (!from.ready && !run_.over) {
+    from.enter(Seat::State::waiting, run_.seconds());
+    from.released.wait(lock, [&] { return from.ready || run_.over; });
+  }
+  return !run_.over;
+}
+
+void ShardServer::leave(Seat& seat) {
+  std::unique_lock<std::mutex> lock;
+  Release released;
+  if (gate_) {
+    lock = std::unique_lock(gate_mutex_);
+    if (run_.over) return;
+    released = gate_->leave(seat.id);
+  }
+  Visit visit{.kind = Visit::Kind::leaving, .from = seat, .released = released};
+  this->visit(visit);
+  wake(released);
+}
+
+bool ShardServer::visit(Visit& visit) {
+  for (Locked& at : shards_) {
+    const std::lock_guard lock(at.mutex);
+    const bool first = &at == &shards_.front();
+    if (first && run_.over) return false;
+    const double now = run_.seconds();
+    // Looked at here, where it is clear which update it would have been.
+    if (first && visit.kind == Visit::Kind::taken && !std::isfinite(visit.from.side->outcome().loss)) {
+      run_.over = true;
+      run_.end(History::Status::diverged,
+               fmt::format("at update {}: {}", at.shard.accepted(), visit.from.side->trouble(visit.from.batch)));
+      return false;
+    }
+    hand_in(visit, at, now);
+    if (first) decide(visit, at.shard);
+    for (const WorkerId id : visit.released) send(at, seat(id), now);
+    if (visit.copy) copy(visit, at, now);
+  }
+  return true;
+}
+
+void ShardServer::hand_in(Visit& visit, Locked& at, double now) {
+  const WorkerId id = visit.from.id;
+  if (visit.kind == Visit::Kind::leaving) return at.record(at.shard.leave(id), now);
+  const WorkerSide& side = *visit.from.side;
+  if (visit.kind == Visit::Kind::refused) return at.record(at.shard.refuse(id, side.outcome().loss), now);
+
+  if (&at == &shards_.front())
+    visit.record = {.update = at.shard.accepted(),
+                    .worker = id,
+                    .batch = visit.from.batch,
+                    .lag = at.shard.lag(id),
+                    .loss = side.outcome().loss,
+                    .learning_rate = visit.from.info.learning_rate,
+                    .time = now,
+                    .bytes_up = side.outcome().bytes,
+                    .bytes_down = visit.from.bytes_down};
+  if (visit.measure_gap) visit.squares += at.shard.squared_gap(side.sent());
+  at.record(at.shard.take(id, side.message(), side.sent(), side.outcome().loss), now);
+}
+
+// What the first shard decides for all.
+void ShardServer::decide(Visit& visit, const Shard& first) {
+  const int64_t accepted = first.accepted();
+  const bool last = accepted == job_.gradients;
+  for (const WorkerId id : visit.released) seat(id).batch = last ? -1 : assigned_++;
+  if (visit.kind != Visit::Kind::taken) return;
+  run_.taken = accepted;
+  if (last) {
+    run_.over = true;
+    run_.end(History::Status::finished, "");
+  } else if (accepted >= next_evaluation_ && run_.may_copy()) {
+    visit.evaluation = evaluations_++;
+    visit.copy = {accepted, run_.seconds(), Tensor::empty({job_.task->layout().size()})};
+    ++run_.copies;
+    next_evaluation_ = (accepted / job_.evaluate_every + 1) * job_.evaluate_every;
+  }
+}
+
+// Writes what `to` works from next, which its seat holds the batch of.
+void ShardServer::send(Locked& at, Seat& to, double now) {
+  const bool first = &at == &shards_.front();
+  const float rate = first ? job_.schedule.rate(at.shard.accepted()) : to.info.learning_rate;
+  const Span reply = to.side->reply();
+  at.record(to.batch < 0 ? at.shard.release(to.id, rate, reply) : at.shard.assign(to.id, to.batch, rate, reply), now);
+  if (first) to.info = at.shard.told(to.id);
+}
+
+void ShardServer::copy(Visit& visit, Locked& at, double now) {
+  const View theta = at.shard.theta();
+  std::copy(theta.begin(), theta.end(), at.shard.range().part_of(visit.copy->theta.span()).begin());
+  at.record(at.shard.evaluate(visit.evaluation), now);
+}
+
+// To those who keep the books.
+void ShardServer::post(const Visit& visit) {
+  UpdateRecord record = visit.record;
+  record.gap = visit.measure_gap ? root_mean_square(visit.squares, job_.task->layout().count())
+                                 : std::numeric_limits<double>::quiet_NaN();
+  if (visit.copy)
+    run_.send(record, *visit.copy);
+  else
+    run_.send(record);
+}
+
+void ShardServer::wake(std::span<const WorkerId> released) {
+  for (const WorkerId id : released) {
+    seat(id).ready = true;
+    seat(id).released.notify_one();
+  }
+  if (!run_.over) return;
+  for (Seat& seat : run_.seats) seat.released.notify_one();
+}
+
+void ShardServer::end(History::Status status, const std::string& message) {
+  const std::lock_guard gate_lock(gate_mutex_);
+  {
+    const std::lock_guard lock(shards_.front().mutex);
+    if (!run_.over.exchange(true)) run_.end(status, message);
+  }
+  wake({});
+}
+
+void ShardServer::report_events(Observer& observer) {
+  for (size_t s = 0; s < shards_.size(); ++s) {
+    {
+      const std::lock_guard lock(shards_[s].mutex);
+      std::swap(shards_[s].events, telling_);
+    }
+    for (const Event& event : telling_) observer.on_event(static_cast<int>(s), event);
+    telling_.clear();
+  }
+}
+
+Tensor ShardServer::last_copy() {
+  Tensor copy = Tensor::empty({job_.task->layout().size()});
+  for (const Locked& at : shards_) {
+    const View theta = at.shard.theta();
+    std::copy(theta.begin(), theta.end(), at.shard.range().part_of(copy.span()).begin());
+  }
+  return copy;
+}
+
+void ShardServer::close(bool finished) {
+  const double now = run_.seconds();
+  for (Locked& at : shards_) {
+    if (finished) at.record(at.shard.evaluate(evaluations_), now);
+    at.record(at.shard.end(finished ? Event::Kind::finish : Event::Kind::stop), now);
+  }
+}
+
+double ShardServer::update_seconds() const {
+  double seconds = 0;
+  for (const Locked& at : shards_) seconds += at.shard.seconds();
+  return seconds;
+}
+
+}  // namespace tg

@@ -1,0 +1,272 @@
+#include "dist/threads/threads.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <latch>
+#include <system_error>
+#include <thread>
+
+#include "dist/ahead_pool.h"
+#include "dist/cores.h"
+#include "dist/ledger.h"
+#include "dist/threads/hogwild.h"
+#include "dist/threads/shard_server.h"
+#include "dist/threads/watch.h"
+
+namespace tg {
+namespace {
+
+constexpr auto kBetweenReports = std::chrono::milliseconds(5);
+
+void check(const Job& job, const ThreadsOptions& options) {
+  check_job(job, "threads");
+  require(options.note_after > 0 && options.fail_after > 0,
+          "threads: a wait of {} s before a note and {} s before a "
+          "failure; both must be positive",
+          options.note_after, options.fail_after);
+  const std::vector<int> usable = usable_cores();
+  std::string names;
+  for (const int core : usable) names += (names.empty() ? "" : ", ") + std::to_string(core);
+  for (const int core : options.cores)
+    require(std::find(usable.begin(), usable.end(), core) != usable.end(),
+            "threads: core {} is none of those that this process may use: {}", core, names);
+  const char* bind = std::getenv("OMP_PROC_BIND");
+  require(bind == nullptr || std::string_view(bind) == "false",
+          "threads: OMP_PROC_BIND={} would confine all workers to one core: unset it, and use cores instead", bind);
+  require(!options.hogwild || options.shards == 1, "threads: hogwild has no locks, so shards have no use: give it 1");
+}
+
+// Those of worker `worker`: so many as it has threads, in turn.
+std::vector<int> cores_of(const ThreadsOptions& options, const Job& job, WorkerId worker) {
+  std::vector<int> cores;
+  const size_t threads = static_cast<size_t>(job.threads_per_worker);
+  for (size_t i = 0; i < std::min(threads, options.cores.size()); ++i)
+    cores.push_back(options.cores[(static_cast<size_t>(worker) * threads + i) % options.cores.size()]);
+  return cores;
+}
+
+std::unique_ptr<Server> make_server(RunState& run, const ThreadsOptions& options) {
+  if (options.hogwild) return std::make_unique<HogwildServer>(run);
+  return std::make_unique<ShardServer>(run, options.shards);
+}
+
+// What an exception says, within a catch.
+std::string current_message() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "something that is no std::exception";
+  }
+}
+
+class Engine {
+ public:
+  Engine(const Job& job, const ThreadsOptions& options, Observer& observer)
+      : job_(job),
+        options_(options),
+        observer_(observer),
+        run_(job),
+        server_(make_server(run_, options)),
+        ledger_(job, pool_, observer, history_),
+        pool_(1, job.threads_per_worker) {}
+  ~Engine();
+  History run();
+
+ private:
+  void start();
+  void work(Seat& seat);
+  bool prepare(Seat& seat);
+  void work_on(Seat& seat);
+  void keep_books();
+  void report();
+  void watch();
+  History result();
+
+  const Job& job_;
+  const ThreadsOptions& options_;
+  Observer& observer_;
+  RunState run_;
+  std::unique_ptr<Server> server_;
+  History history_;
+  Ledger ledger_;
+  Watch watch_{run_, options_};
+  Mail mail_;       // for its memory
+  AheadPool pool_;  // for evaluations; destroyed before what they use
+
+  std::latch prepared_{job_.workers}, opened_{1};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int alive_ = 0;  // threads; under the mutex
+  std::vector<std::thread> threads_;
+};
+
+// Also where something was thrown: no thread outlives the engine.
+Engine::~Engine() {
+  server_->end(History::Status::stopped, "");
+  if (!opened_.try_wait()) opened_.count_down();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+History Engine::run() {
+  start();
+  keep_books();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+  report();
+  if (!run_.failure().empty()) fail("{}", run_.failure());
+  if (!run_.status()) {
+    const LostWorker& first = history_.lost.front();
+    fail("threads: all workers are lost, after {} of {} gradients; the first was worker {}, after {}: {}",
+         run_.taken.load(), job_.gradients, first.worker, first.update, first.reason);
+  }
+  return result();
+}
+
+void Engine::start() {
+  alive_ = job_.workers;
+  try {
+    for (Seat& seat : run_.seats) threads_.emplace_back([this, &seat] { work(seat); });
+  } catch (const std::system_error& error) {
+    run_.fail(fmt::format("threads: the system starts no more than {} of {} threads: {}", threads_.size(), job_.workers,
+                          error.what()));
+    fail("{}", run_.failure());
+  }
+  prepared_.wait();
+  if (run_.failure().empty()) server_->open();
+  opened_.count_down();
+}
+
+void Engine::work(Seat& seat) {
+  const bool ready = prepare(seat);
+  prepared_.count_down();
+  opened_.wait();
+  if (ready && run_.failure().empty()) work_on(seat);
+  seat.enter(Seat::State::gone, run_.seconds());
+  const std::lock_guard lock(mutex_);
+  --alive_;
+  changed_.notify_one();
+}
+
+// First thing, so that what the worker allocates is near its cores.
+bool Engine::prepare(Seat& seat) {
+  try {
+    const std::vector<int> cores = cores_of(options_, job_, seat.id);
+    omp_set_num_threads(job_.threads_per_worker);
+    (void)
+        omp_get_max_threads();  // clang's runtime gives a thread all cores when it first sees it: before the next line
+    if (!cores.empty()) stay_on(cores);
+    seat.side.emplace(seat.id, job_);
+    return true;
+  } catch (...) {
+    run_.fail(fmt::format("threads: worker {} cannot begin: {}", seat.id, current_message()));
+    return false;
+  }
+}
+
+void Engine::work_on(Seat& seat) {
+  try {
+    do {
+      try {
+        const int64_t task = seat.tasks++;
+        seat.task = task;
+        seat.enter(Seat::State::computing, run_.seconds());
+        seat.bytes_down = seat.side->receive(task);
+        seat.side->work(task, seat.batch, seat.info);
+      } catch (...) {
+        LostWorker lost{seat.id, run_.taken, fmt::format("batch {}: {}", seat.batch, current_message())};
+        server_->leave(seat);
+        run_.send(std::move(lost));
+        return;
+      }
+    } while (server_->exchange(seat));
+  } catch (...) {
+    run_.fail(fmt::format("update {}: worker {}: {}", run_.taken.load(), seat.id, current_message()));
+    server_->end(History::Status::stopped, "");
+  }
+}
+
+// Until all threads have ended.
+void Engine::keep_books() {
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      if (changed_.wait_for(lock, kBetweenReports, [this] { return alive_ == 0; })) return;
+    }
+    report();
+    watch();
+  }
+}
+
+void Engine::report() {
+  run_.collect(mail_);
+  // After the mail, so that everything that it speaks of has its events told.
+  server_->report_events(observer_);
+  for (LostWorker& lost : mail_.lost) {
+    observer_.on_note(fmt::format("worker {} is lost after {} updates: {}", lost.worker, lost.update, lost.reason));
+    history_.lost.push_back(std::move(lost));
+  }
+  for (const UpdateRecord& update : mail_.updates) ledger_.update(update);
+  for (Mail::Copy& copy : mail_.copies) ledger_.evaluation(copy.gradients, copy.time, std::move(copy.theta));
+  mail_.clear();
+  do {
+    if (observer_.stop()) server_->end(History::Status::stopped, "");
+  } while (ledger_.report_next());
+  ledger_.report_evaluations(false);
+  if (!ledger_.trouble().empty()) server_->end(History::Status::diverged, ledger_.trouble());
+  run_.evaluated = std::ssize(history_.evaluations);
+}
+
+void Engine::watch() {
+  const bool over = run_.over;
+  const Watch::Seen seen = over ? watch_.look_after_end() : watch_.look();
+  if (!seen.text.empty()) observer_.on_note(seen.text);
+  if (!seen.too_long) return;
+  if (over) {
+    std::fprintf(stderr, "tardygrad: %s. A thread cannot be ended alone: the process ends\n", seen.text.c_str());
+    std::_Exit(EXIT_FAILURE);
+  }
+  run_.fail("threads: " + seen.text);
+  server_->end(History::Status::stopped, "");
+}
+
+History Engine::result() {
+  history_.status = *run_.status();
+  history_.message = run_.message();
+  if (history_.status == History::Status::finished) {
+    ledger_.evaluation(job_.gradients, run_.seconds(), server_->last_copy());
+    if (!ledger_.trouble().empty()) {
+      history_.status = History::Status::diverged;
+      history_.message = ledger_.trouble();
+    }
+  }
+  server_->close(history_.status == History::Status::finished);
+  server_->report_events(observer_);
+  if (history_.status != History::Status::stopped) ledger_.report_evaluations(true);
+  pool_.close();
+  ledger_.report_evaluations(false);
+  check_test_losses(history_);
+  std::stable_sort(history_.lost.begin(), history_.lost.end(),
+                   [](const LostWorker& a, const LostWorker& b) { return a.update < b.update; });
+
+  for (const Seat& seat : run_.seats) history_.gradient_seconds += seat.side->seconds();
+  history_.update_seconds = server_->update_seconds();
+  const Tensor theta = server_->last_copy();
+  history_.theta.assign(theta.view().begin(), theta.view().end());
+  history_.seconds = run_.seconds();
+  return std::move(history_);
+}
+
+}  // namespace
+
+History run_threads(const Job& job, const ThreadsOptions& options, Observer& observer) {
+  check(job, options);
+  const StayOn stay(options.cores);
+  return Engine(job, options, observer).run();
+}
+
+}  // namespace tg
