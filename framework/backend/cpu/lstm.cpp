@@ -3,8 +3,8 @@
 //
 // Sequences are ordered longest first, and those that still run at a step lie side by side. So a step's product has no
 // idle rows, and batches of equal and of different lengths take the same path. oneDNN's own LSTM primitive, which only
-// knows equal lengths, takes 1.2 times as long for 40 -> 128 and 1.07 times for 40 -> 800 (docs/performance.md): some of
-// its products meet the weights against the way they lie.
+// knows equal lengths, takes 1.2 times as long for 40 -> 128 and 1.07 times for 40 -> 800 (docs/performance.md): some
+// of its products meet the weights against the way they lie.
 //
 // With another number of threads the last bits may differ, since a thread's products then have other numbers of rows.
 
