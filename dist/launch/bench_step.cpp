@@ -135,7 +135,7 @@ int bench_step(const BenchStepOptions& asked) {
   Step step(options);
   const double start = wall_seconds();
   step();
-  const bool slow = wall_seconds() - start > options.seconds;
+  const bool slow = wall_seconds() - start > std::max(options.seconds, 1.0);
   for (int i = 1; i < kWarmUpSteps; ++i) step();
   const int64_t system_calls = pool::stats().system_calls;
   std::vector<double> wall, cpu;
