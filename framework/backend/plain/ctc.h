@@ -51,9 +51,9 @@ struct Sample {
     for (int64_t t = 0; t < steps; ++t) {
       const T* y = log_y + t * classes;
       double* alpha = log_alpha + t * stride;
+      const double* before = t == 0 ? nullptr : alpha - stride;
       log_softmax_row(logits + t * classes, classes, log_y + t * classes);
       for (int64_t s = 0; s < states(); ++s) {
-        const double* before = alpha - stride;
         const double ways =
             t == 0 ? (s <= 1 ? 0 : kNever)
                    : log_sum(before[s], s >= 1 ? before[s - 1] : kNever, skips_to(s) ? before[s - 2] : kNever);
