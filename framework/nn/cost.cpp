@@ -1,9 +1,9 @@
 #include "framework/nn/cost.h"
 
-#include <unordered_map>
 #include <unordered_set>
 
 #include "framework/core/meta.h"
+#include "framework/nn/parameter_entry.h"
 #include "framework/ops/reduce.h"
 
 namespace tg {
@@ -12,20 +12,16 @@ namespace {
 // Lists the operations that it is told of, with the FLOPs since the one before.
 class Listing {
  public:
-  explicit Listing(const Parameters& parameters) {
-    for (size_t i = 0; i < parameters.leaves.size(); ++i)
-      entries_.emplace(parameters.leaves[i].node().get(), &parameters.layout.entries()[i]);
-  }
+  explicit Listing(const Parameters& parameters) : parameters_(parameters) {}
 
   void add(const Op& op, const Tensor& output, std::span<const Tensor> inputs) {
     OperationCost cost{"", op.name(), output.shape(), 0, meta::tally().flops - flops_};
     flops_ = meta::tally().flops;
     for (const Tensor& input : inputs) {
-      const auto found = entries_.find(input.defined() ? input.node().get() : nullptr);
-      if (found == entries_.end()) continue;
-      const std::string& name = found->second->name;
-      if (cost.layer.empty()) cost.layer = name.substr(0, name.rfind('.'));
-      if (used_.insert(found->first).second) cost.parameters += found->second->shape.count();
+      const Layout::Entry* entry = entry_of(parameters_, input);
+      if (entry == nullptr) continue;
+      if (cost.layer.empty()) cost.layer = layer_of(*entry);
+      if (used_.insert(entry).second) cost.parameters += entry->shape.count();
     }
     operations.push_back(std::move(cost));
   }
@@ -33,8 +29,8 @@ class Listing {
   std::vector<OperationCost> operations;
 
  private:
-  std::unordered_map<const Node*, const Layout::Entry*> entries_;
-  std::unordered_set<const Node*> used_;
+  const Parameters& parameters_;
+  std::unordered_set<const Layout::Entry*> used_;
   double flops_ = meta::tally().flops;
 };
 

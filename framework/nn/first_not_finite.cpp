@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "framework/core/reduce.h"
+#include "framework/nn/parameter_entry.h"
 
 namespace tg {
 namespace {
@@ -19,18 +20,14 @@ bool all_finite(const Tensor& t) {
   const Tensor values = t.as_contiguous();
   return visit_floating(values.dtype(), "first_not_finite", [&](auto zero) {
     using T = decltype(zero);
-    return reduce_sum(NotFinite{}, BasicSpan<const T>(values.data<T>(), values.count(), values.device())) == 0;
+    return reduce_sum(NotFinite{}, values.elements<T>()) == 0;
   });
 }
 
 // The layer whose parameters are among an operation's inputs; empty if none are.
 std::string layer_of(const Parameters& parameters, std::span<const Tensor> inputs) {
   for (const Tensor& input : inputs)
-    for (size_t i = 0; i < parameters.leaves.size(); ++i)
-      if (input.defined() && input.node() == parameters.leaves[i].node()) {
-        const std::string& name = parameters.layout.entries()[i].name;
-        return name.substr(0, name.rfind('.'));
-      }
+    if (const Layout::Entry* entry = entry_of(parameters, input)) return layer_of(*entry);
   return "";
 }
 
