@@ -1,3 +1,7 @@
+// LeNet (after LeCun et al. 1998): two convolutions 5x5, each with max-pooling, and two fully connected layers.
+// Variant: 32 and 64 filters, 128 units, relu and max-pooling, as tutorials have it today; each relu comes after its
+// pooling, which gives the same numbers for a quarter of the work.
+
 #include "framework/nn/conv2d.h"
 #include "framework/nn/linear.h"
 #include "framework/nn/models/models.h"

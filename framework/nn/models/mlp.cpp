@@ -1,3 +1,5 @@
+// Fully connected layers of any widths, with relu between; none at all is softmax regression.
+
 #include "framework/nn/linear.h"
 #include "framework/nn/models/models.h"
 #include "framework/nn/shape_layers.h"

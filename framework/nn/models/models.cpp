@@ -34,12 +34,24 @@ struct Entry {
 };
 
 template <int64_t kLayers>
-Model cifar_resnet(const Spec&, const Shape& input, int64_t classes) {
-  return make_cifar_resnet(input, classes, kLayers);
+Entry cifar_resnet() {
+  const std::string summary =
+      fmt::format("CIFAR's ResNet with {} layers (He et al. 2016), shortcuts by 1x1 convolution", kLayers);
+  return {{fmt::format("resnet{}", kLayers), summary, {}},
+          kCifar,
+          10,
+          [](const Spec&, const Shape& input, int64_t classes) { return make_cifar_resnet(input, classes, kLayers); }};
 }
+
 template <int64_t kLayers>
-Model imagenet_resnet(const Spec&, const Shape& input, int64_t classes) {
-  return make_imagenet_resnet(input, classes, kLayers);
+Entry imagenet_resnet() {
+  const std::string summary =
+      fmt::format("ImageNet's ResNet with {} layers (He et al. 2016), strides in the 3x3 convolutions", kLayers);
+  return {
+      {fmt::format("resnet{}", kLayers), summary, {}},
+      kImageNet,
+      1000,
+      [](const Spec&, const Shape& input, int64_t classes) { return make_imagenet_resnet(input, classes, kLayers); }};
 }
 
 const std::vector<Entry>& entries() {
@@ -56,26 +68,11 @@ const std::vector<Entry>& entries() {
        [](const Spec& spec, const Shape& input, int64_t classes) {
          return make_mlp(input, parse_widths(spec.text("hidden")), classes);
        }},
-      {{"resnet8", "CIFAR's ResNet with 8 layers (He et al. 2016), shortcuts by 1x1 convolution", {}},
-       kCifar,
-       10,
-       cifar_resnet<8>},
-      {{"resnet20", "CIFAR's ResNet with 20 layers (He et al. 2016), shortcuts by 1x1 convolution", {}},
-       kCifar,
-       10,
-       cifar_resnet<20>},
-      {{"resnet32", "CIFAR's ResNet with 32 layers (He et al. 2016), shortcuts by 1x1 convolution", {}},
-       kCifar,
-       10,
-       cifar_resnet<32>},
-      {{"resnet56", "CIFAR's ResNet with 56 layers (He et al. 2016), shortcuts by 1x1 convolution", {}},
-       kCifar,
-       10,
-       cifar_resnet<56>},
-      {{"resnet110", "CIFAR's ResNet with 110 layers (He et al. 2016), shortcuts by 1x1 convolution", {}},
-       kCifar,
-       10,
-       cifar_resnet<110>},
+      cifar_resnet<8>(),
+      cifar_resnet<20>(),
+      cifar_resnet<32>(),
+      cifar_resnet<56>(),
+      cifar_resnet<110>(),
       {{"wrn16-4", "wide ResNet with 16 layers, 4 times the width (Zagoruyko and Komodakis 2016), no dropout", {}},
        kCifar,
        10,
@@ -92,14 +89,8 @@ const std::vector<Entry>& entries() {
        kImageNet,
        1000,
        [](const Spec&, const Shape& input, int64_t classes) { return make_vgg19(input, classes); }},
-      {{"resnet50", "ImageNet's ResNet with 50 layers (He et al. 2016), strides in the 3x3 convolutions", {}},
-       kImageNet,
-       1000,
-       imagenet_resnet<50>},
-      {{"resnet152", "ImageNet's ResNet with 152 layers (He et al. 2016), strides in the 3x3 convolutions", {}},
-       kImageNet,
-       1000,
-       imagenet_resnet<152>},
+      imagenet_resnet<50>(),
+      imagenet_resnet<152>(),
       {{"bn-inception", "Inception with batch normalisation (Ioffe and Szegedy 2015), one classifier", {}},
        kImageNet,
        1000,
