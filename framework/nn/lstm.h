@@ -28,7 +28,7 @@ struct Lstm {
   std::string path = "Lstm";
 };
 
-// The state of each sequence after its own last step: h [N, T, H], lengths int32 [N] or undefined (all T) -> [N, H].
+// The state of each sequence after its own last step: h [N, T, H], lengths as lstm() has taken them -> [N, H].
 Tensor last_steps(const Tensor& h, const Tensor& lengths);
 
 }  // namespace tg

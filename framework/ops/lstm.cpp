@@ -27,7 +27,6 @@ void check_lengths(const Tensor& x, const Tensor& lengths) {
           name_of(lengths.dtype()), lengths.shape().str());
   require(lengths.device() == x.device(), "lstm: x is on {}, lengths on {}", name_of(x.device()),
           name_of(lengths.device()));
-  if (!lengths.device().has_memory()) return;
   const int32_t* length = lengths.data<int32_t>();
   for (int64_t n = 0; n < lengths.count(); ++n)
     require(1 <= length[n] && length[n] <= x.dim(1), "lstm: length {} of sequence {}; x {} has 1 to {} steps",

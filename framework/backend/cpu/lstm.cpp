@@ -143,7 +143,7 @@ void transpose(const float* weight, int64_t hidden, float* out, int64_t row) {
   });
 }
 
-// A cell: gates [4H] before their functions become gates, and from them c and h [H].
+// A cell: `gates` [4H] come as the two products' sum and become i, f, g and o, and from them c and h [H].
 void step_forward(int64_t hidden, const float* bias, float* gates, const float* __restrict c_before,
                   float* __restrict c, float* __restrict h) {
   float* __restrict i = gates;
@@ -162,8 +162,8 @@ void step_forward(int64_t hidden, const float* bias, float* gates, const float* 
   }
 }
 
-// Its derivative: gates become the gradient before their functions; dc, the gradient of c, becomes that of c before.
-// dy and dh are the two parts of the gradient of h: from outside, and from the next step.
+// Its derivative: `gates` come as i, f, g and o and become the gradient of the two products' sum; dc, the gradient of
+// c, becomes that of c before. dy and dh are the two parts of the gradient of h: from outside, and from the next step.
 void step_backward(int64_t hidden, const float* __restrict dy, const float* __restrict dh,
                    const float* __restrict c_before, const float* __restrict c, float* gates, float* __restrict dc) {
   float* __restrict i = gates;
@@ -226,7 +226,7 @@ void CpuBackend::lstm_backward(const Tensor& gradient, const Tensor& x, const Te
                                Tensor& dx, Tensor& dweight, Tensor& drecurrent_weight, Tensor& dbias) {
   const Problem p(x, recurrent_weight, lengths);
   const int64_t hidden = p.hidden, four = 4 * hidden, cells = p.packing.cells();
-  float* gates = kept.data<float>();  // becomes the gradient before the gates' functions, cell by cell
+  float* gates = kept.data<float>();  // become the gradient of the products' sums, cell by cell
   const float *c = gates + cells * four, *u = recurrent_weight.data<float>(), *dy = gradient.data<float>();
 
   const Tensor zeros = Tensor::zeros({hidden});

@@ -16,7 +16,7 @@ int64_t length_of(const Tensor& lengths, int64_t sequence, int64_t steps) {
   return lengths.defined() ? lengths.data<int32_t>()[sequence] : steps;
 }
 
-// `kept` has for each step of each sequence its gates i, f, c, o and its state c, [N, T, 5 H].
+// `kept` has for each step of each sequence its gates i, f, g, o and its state c, [N, T, 5 H].
 template <class T>
 struct Cell {
   Cell(T* row, int64_t hidden) : gates(row), i(row), f(i + hidden), g(f + hidden), o(g + hidden), c(o + hidden) {}
@@ -79,14 +79,15 @@ void PlainBackend::lstm_backward(const Tensor& gradient, const Tensor& x, const 
         const T* c_before = t == 0 ? zeros.data() : cell.c - 5 * hidden;
         const T* h_before = t == 0 ? zeros.data() : y.data<T>() + (at - 1) * hidden;
         for (int64_t k = 0; k < hidden; ++k) {
-          const size_t s = static_cast<size_t>(k), four = static_cast<size_t>(hidden);
+          const auto s = static_cast<size_t>(k);
+          T* d = dz.data() + k;
           const T i = cell.i[k], f = cell.f[k], g = cell.g[k], o = cell.o[k], tc = std::tanh(cell.c[k]);
           dh[s] += gradient.data<T>()[at * hidden + k];
           dc[s] += dh[s] * o * (1 - tc * tc);
-          dz[s] = dc[s] * g * i * (1 - i);
-          dz[four + s] = dc[s] * c_before[k] * f * (1 - f);
-          dz[2 * four + s] = dc[s] * i * (1 - g * g);
-          dz[3 * four + s] = dh[s] * tc * o * (1 - o);
+          d[0] = dc[s] * g * i * (1 - i);
+          d[hidden] = dc[s] * c_before[k] * f * (1 - f);
+          d[2 * hidden] = dc[s] * i * (1 - g * g);
+          d[3 * hidden] = dh[s] * tc * o * (1 - o);
           dc[s] *= f;  // of the step before
         }
         std::fill(dh.begin(), dh.end(), T{0});
