@@ -37,6 +37,8 @@ class SafetensorsReader {
   explicit SafetensorsReader(const std::filesystem::path& path);
   // The same from any stream that can seek; `name` is for the errors.
   SafetensorsReader(std::istream& stream, const std::string& name);
+  SafetensorsReader(const SafetensorsReader&) = delete;  // stream_ may be its own file_
+  SafetensorsReader& operator=(const SafetensorsReader&) = delete;
 
   // In the order of their offsets.
   const std::vector<StoredArray>& arrays() const { return arrays_; }
