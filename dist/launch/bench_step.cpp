@@ -67,10 +67,9 @@ Tensor made_samples(int64_t batch, const Shape& sample) {
   return x;
 }
 
-// The step, and the server's velocity.
-void refuse_what_cannot_fit(const BenchStepOptions& options) {
-  const Spec spec = Spec::parse(options.model, model_infos(), "model");
-  const Shape batch = batch_of(options.batch, usual_input(spec));
+// Throws Error if the memory left is less than a step and the server's velocity take.
+void refuse_what_cannot_fit(const Spec& spec, int64_t samples) {
+  const Shape batch = batch_of(samples, usual_input(spec));
   const ModelCost cost = cost_of(make_model(spec, usual_input(spec), usual_classes(spec)), batch);
   require_memory(fmt::format("bench step: {} with a batch {}", spec.str(), batch.str()),
                  static_cast<double>(cost.peak_bytes + cost.parameter_bytes), "choose a smaller --batch");
@@ -78,7 +77,6 @@ void refuse_what_cannot_fit(const BenchStepOptions& options) {
 
 class Step {
  public:
-  explicit Step(const BenchStepOptions& options) : Step(options, Spec::parse(options.model, model_infos(), "model")) {}
   Step(const BenchStepOptions& options, const Spec& spec)
       : device_(device_named(options.device)),
         model_(make_model(spec, usual_input(spec), usual_classes(spec))),
@@ -130,9 +128,9 @@ int bench_step(const BenchStepOptions& asked) {
   BenchStepOptions options = asked;
   const Spec spec = Spec::parse(options.model, model_infos(), "model");
   if (options.batch == 0) options.batch = usual_input(spec).rank() == 2 ? kUsualSequences : kUsualPictures;
-  refuse_what_cannot_fit(options);
+  refuse_what_cannot_fit(spec, options.batch);
   omp_set_num_threads(options.threads);
-  Step step(options);
+  Step step(options, spec);
   const double start = wall_seconds();
   step();
   const bool slow = wall_seconds() - start > std::max(options.seconds, 1.0);
