@@ -126,8 +126,8 @@ class Backend {
   // dx = gradient - softmax * sum(gradient), from y = log softmax.
   virtual void log_softmax_backward(const Tensor& gradient, const Tensor& y, Tensor& dx) = 0;
 
-  // An LSTM, see ops/lstm.h. x [N, T, I], weight [4 H, I], recurrent_weight [4 H, H], bias [4 H], `lengths` int32 [N] in
-  // 1 to T or undefined (all T) -> y [N, T, H]. `kept` (undefined before) gets what the derivative needs.
+  // An LSTM, see ops/lstm.h. x [N, T, I], weight [4 H, I], recurrent_weight [4 H, H], bias [4 H], `lengths` int32 [N]
+  // in 1 to T or undefined (all T) -> y [N, T, H]. `kept` (undefined before) gets what the derivative needs.
   virtual void lstm(const Tensor& x, const Tensor& weight, const Tensor& recurrent_weight, const Tensor& bias,
                     const Tensor& lengths, Tensor& y, Tensor& kept) = 0;
   // dx may be undefined. `kept` is used up: the kernel may work in it.

@@ -2,7 +2,7 @@
 // What computations on meta would have cost.
 //
 // A tensor on meta has a shape and a type and no memory. Operations check, allocate and record as on any device, so
-// that a training step runs in microseconds with the shapes, the order and the lifetimes of the real one.
+// that a training step runs in milliseconds with the shapes, the order and the lifetimes of the real one.
 
 #include <cstdint>
 

@@ -12,9 +12,8 @@ namespace {
 // 1 / sqrt(variance + epsilon) of each channel.
 std::vector<float> roots(const Tensor& variance, const BatchNormGeometry& geometry) {
   const View v = variance.view();
-  std::vector<float> root(static_cast<size_t>(v.size));
-  for (size_t c = 0; c < root.size(); ++c)
-    root[c] = 1 / std::sqrt(v[static_cast<int64_t>(c)] + static_cast<float>(geometry.epsilon));
+  std::vector<float> root(v.begin(), v.end());
+  for (float& r : root) r = 1 / std::sqrt(r + static_cast<float>(geometry.epsilon));
   return root;
 }
 

@@ -106,7 +106,8 @@ void CpuBackend::local_response_norm_backward(const Tensor& gradient, const Tens
     Windows shares(channels, size, size - 1 - size / 2);  // the windows that have a channel: mirrored
     for (int64_t at = begin; at < end; at += channels) {
       row.compute(in + at);
-      const float* __restrict g = grad + at, * __restrict from = in + at, * __restrict n = row.n(), * __restrict power = row.power();
+      const float* __restrict g = grad + at, * __restrict from = in + at;
+      const float* __restrict n = row.n(), * __restrict power = row.power();
       float* __restrict share = shares.values(), * __restrict to = out + at;
 #pragma omp simd
       for (int64_t c = 0; c < channels; ++c) share[c] = g[c] * from[c] * power[c] / n[c];

@@ -95,14 +95,15 @@ struct Sample {
 
 // Where the samples of a batch lie in its tensors.
 template <class T>
-struct Batch {
+class Batch {
+ public:
   Batch(const CtcTargets& targets, const Shape& logits)
-      : most_steps(logits[1]),
-        classes(logits[2]),
-        most_labels(targets.labels.dim(1)),
-        labels(targets.labels.data<int32_t>()),
-        label_lengths(targets.label_lengths.data<int32_t>()),
-        input_lengths(targets.input_lengths.data<int32_t>()) {}
+      : most_steps_(logits[1]),
+        classes_(logits[2]),
+        most_labels_(targets.labels.dim(1)),
+        labels_(targets.labels.data<int32_t>()),
+        label_lengths_(targets.label_lengths.data<int32_t>()),
+        input_lengths_(targets.input_lengths.data<int32_t>()) {}
 
   // -log p of samples [begin, end), to loss[n].
   void forward(int64_t begin, int64_t end, const T* logits, T* log_y, double* log_alpha, double* loss) const {
@@ -112,18 +113,20 @@ struct Batch {
   void backward(int64_t begin, int64_t end, const T* log_y, const double* log_alpha, T scale, T* dlogits) const {
     for (int64_t n = begin; n < end; ++n) {
       sample(n).backward(log_y + rows(n), log_alpha + alphas(n), most_states(), scale, dlogits + rows(n));
-      std::fill(dlogits + rows(n) + input_lengths[n] * classes, dlogits + rows(n + 1), T{0});  // steps past the end
+      std::fill(dlogits + rows(n) + input_lengths_[n] * classes_, dlogits + rows(n + 1), T{0});  // steps past the end
     }
   }
 
  private:
-  Sample<T> sample(int64_t n) const { return {input_lengths[n], classes, labels + n * most_labels, label_lengths[n]}; }
-  int64_t most_states() const { return 2 * most_labels + 1; }
-  int64_t rows(int64_t n) const { return n * most_steps * classes; }
-  int64_t alphas(int64_t n) const { return n * most_steps * most_states(); }
+  Sample<T> sample(int64_t n) const {
+    return {input_lengths_[n], classes_, labels_ + n * most_labels_, label_lengths_[n]};
+  }
+  int64_t most_states() const { return 2 * most_labels_ + 1; }
+  int64_t rows(int64_t n) const { return n * most_steps_ * classes_; }
+  int64_t alphas(int64_t n) const { return n * most_steps_ * most_states(); }
 
-  int64_t most_steps, classes, most_labels;
-  const int32_t *labels, *label_lengths, *input_lengths;
+  int64_t most_steps_, classes_, most_labels_;
+  const int32_t *labels_, *label_lengths_, *input_lengths_;
 };
 
 // The mean over the batch, added up in order.
