@@ -13,4 +13,9 @@ SpecInfo Asgd::info() {
 
 AsgdOptions AsgdOptions::from(const Spec& spec) { return {.weight_decay = tg::weight_decay(spec)}; }
 
+void AsgdUpdate::explain(WorkerId, View gradient, const StepInfo& info, Terms& terms) const {
+  terms.term("g", gradient);
+  tg::explain(step(info), theta_.view(), gradient, terms);
+}
+
 }  // namespace tg

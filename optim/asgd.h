@@ -24,12 +24,12 @@ class AsgdUpdate : public ThetaUpdate {
  public:
   AsgdUpdate(View initial, const AsgdOptions& options) : ThetaUpdate(initial), options_(options) {}
 
-  void apply(WorkerId, View gradient, const StepInfo& info) override {
-    const float eta = info.learning_rate;
-    for_each(PlainStep{eta, options_.weight_decay}, theta_.span(), gradient);
-  }
+  void apply(WorkerId, View gradient, const StepInfo& info) override { for_each(step(info), theta_.span(), gradient); }
+  void explain(WorkerId, View gradient, const StepInfo& info, Terms& terms) const override;
 
  private:
+  PlainStep step(const StepInfo& info) const { return {info.learning_rate, options_.weight_decay}; }
+
   AsgdOptions options_;
 };
 

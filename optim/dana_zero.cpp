@@ -15,6 +15,21 @@ DanaZeroOptions DanaZeroOptions::from(const Spec& spec) {
   return {.momentum = tg::momentum(spec), .weight_decay = tg::weight_decay(spec)};
 }
 
+void DanaZeroUpdate::explain(WorkerId i, View gradient, const StepInfo& info, Terms& terms) const {
+  using Parts = DanaZeroStep::Parts;
+  const View velocity = velocities_.of(i);
+  const auto say = [&](const char* name, auto part) {
+    tell(terms, name, step(i, info), part, theta_.view(), velocity, steps_.view(), gradient);
+  };
+  terms.term("g", gradient);
+  say("weight_decay theta", &Parts::decay);
+  terms.term("v[i] before", velocity);
+  say("v[i] after = gamma v[i] + g + weight_decay theta", &Parts::v);
+  say("step = eta v[i]", &Parts::step);
+  say("S after = sum of eta_j v[j]", &Parts::sum);
+  say("look-ahead = gamma S", &Parts::ahead);
+}
+
 void DanaZeroUpdate::leave(WorkerId i) {
   if (!velocities_.has(i)) return;
   for_each(DanaZeroForget{rates_[i]}, steps_.span(), View(velocities_.of(i)));

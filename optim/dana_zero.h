@@ -25,20 +25,32 @@
 
 namespace tg {
 
-struct DanaZeroStep {
-  float eta_old, eta, gamma, weight_decay;
-  TG_HD void operator()(float& w, float& v, double& sum, float g) const {
-    const float old = eta_old * v;
-    v = gamma * v + (g + weight_decay * w);
-    const float step = eta * v;
-    sum = (sum - static_cast<double>(old)) + static_cast<double>(step);
-    w -= step;
-  }
-};
-
 struct DanaZeroLookAhead {
   float gamma;
-  TG_HD void operator()(float& sent, float w, double sum) const { sent = w - gamma * static_cast<float>(sum); }
+  TG_HD float distance(double sum) const { return gamma * static_cast<float>(sum); }
+  TG_HD void operator()(float& sent, float w, double sum) const { sent = w - distance(sum); }
+};
+
+struct DanaZeroStep {
+  float eta_old, eta, gamma, weight_decay;
+  struct Parts {
+    float decay, v, step;
+    double sum;
+    float ahead;
+  };
+  TG_HD Parts parts(float w, float v, double sum, float g) const {
+    const float old = eta_old * v, decay = weight_decay * w;
+    v = gamma * v + (g + decay);
+    const float step = eta * v;
+    sum = (sum - static_cast<double>(old)) + static_cast<double>(step);
+    return {decay, v, step, sum, DanaZeroLookAhead{gamma}.distance(sum)};
+  }
+  TG_HD void operator()(float& w, float& v, double& sum, float g) const {
+    const Parts after = parts(w, v, sum, g);
+    v = after.v;
+    sum = after.sum;
+    w -= after.step;
+  }
 };
 
 // Takes a leaving worker's share out of the sum.
@@ -64,11 +76,10 @@ class DanaZeroUpdate : public ThetaUpdate {
 
   void apply(WorkerId i, View gradient, const StepInfo& info) override {
     const Span velocity = velocities_.of(i);
-    float& rate = rates_[i];
-    const DanaZeroStep formula{rate, info.learning_rate, options_.momentum, options_.weight_decay};
-    for_each(formula, theta_.span(), velocity, steps_.span(), gradient);
-    rate = info.learning_rate;
+    for_each(step(i, info), theta_.span(), velocity, steps_.span(), gradient);
+    rates_[i] = info.learning_rate;
   }
+  void explain(WorkerId i, View gradient, const StepInfo& info, Terms& terms) const override;
 
   void reply(WorkerId, Span out, const StepInfo&) override {
     for_each(DanaZeroLookAhead{options_.momentum}, out, theta_.view(), steps_.view());
@@ -83,6 +94,10 @@ class DanaZeroUpdate : public ThetaUpdate {
   void load(const StateReader& state) override;
 
  private:
+  DanaZeroStep step(WorkerId i, const StepInfo& info) const {
+    return {rates_.at(i), info.learning_rate, options_.momentum, options_.weight_decay};
+  }
+
   DanaZeroOptions options_;
   WorkerVectors velocities_;
   std::map<WorkerId, float> rates_;  // eta_j by worker; 0 until its first gradient

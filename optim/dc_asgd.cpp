@@ -45,6 +45,32 @@ DcAsgdAOptions DcAsgdAOptions::from(const Spec& spec) {
           .weight_decay = tg::weight_decay(spec)};
 }
 
+void DcAsgdCUpdate::explain(WorkerId, View gradient, const StepInfo& info, Terms& terms) const {
+  using Parts = DcAsgdConstant::Parts;
+  const auto say = [&](const char* name, auto part) {
+    tell(terms, name, formula(info), part, theta_.view(), info.sent, gradient);
+  };
+  terms.term("g", gradient);
+  say("w - w_bak", &Parts::behind);
+  say("lambda g g (w - w_bak)", &Parts::compensation);
+  say("weight_decay w", &Parts::decay);
+  say("step = eta (g + lambda g g (w - w_bak) + weight_decay w)", &Parts::step);
+}
+
+void DcAsgdAUpdate::explain(WorkerId worker, View gradient, const StepInfo& info, Terms& terms) const {
+  using Parts = DcAsgdAdaptive::Parts;
+  const auto say = [&](const char* name, auto part) {
+    tell(terms, name, formula(info), part, theta_.view(), mean_squares_.of(slot(worker)), info.sent, gradient);
+  };
+  terms.term("g", gradient);
+  say("w - w_bak", &Parts::behind);
+  say("MeanSquare", &Parts::mean_square);
+  say("lambda_t = lambda_0 / sqrt(MeanSquare + epsilon)", &Parts::lambda_t);
+  say("lambda_t g g (w - w_bak)", &Parts::compensation);
+  say("weight_decay w", &Parts::decay);
+  say("step = eta (g + lambda_t g g (w - w_bak) + weight_decay w)", &Parts::step);
+}
+
 void DcAsgdAUpdate::save(StateWriter& state) const {
   ThetaUpdate::save(state);
   mean_squares_.save(state, "mean_square");

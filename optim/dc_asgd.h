@@ -30,18 +30,32 @@ namespace tg {
 
 struct DcAsgdConstant {
   float eta, lambda, weight_decay;
-  TG_HD void operator()(float& w, float sent, float g) const {
-    const float compensated = g + lambda * g * g * (w - sent);
-    w -= eta * (compensated + weight_decay * w);
+  struct Parts {
+    float behind, compensation, decay, step;
+  };
+  TG_HD Parts parts(float w, float sent, float g) const {
+    const float behind = w - sent;
+    const float compensation = lambda * g * g * behind;
+    const float decay = weight_decay * w;
+    return {behind, compensation, decay, eta * (g + compensation + decay)};
   }
+  TG_HD void operator()(float& w, float sent, float g) const { w -= parts(w, sent, g).step; }
 };
 
 struct DcAsgdAdaptive {
   float eta, lambda, m, epsilon, weight_decay;
-  TG_HD void operator()(float& w, float& mean_square, float sent, float g) const {
+  struct Parts : DcAsgdConstant::Parts {
+    float mean_square, lambda_t;
+  };
+  TG_HD Parts parts(float w, float mean_square, float sent, float g) const {
     mean_square = m * mean_square + (1 - m) * g * g;
     const float lambda_t = lambda / std::sqrt(mean_square + epsilon);
-    DcAsgdConstant{eta, lambda_t, weight_decay}(w, sent, g);
+    return {DcAsgdConstant{eta, lambda_t, weight_decay}.parts(w, sent, g), mean_square, lambda_t};
+  }
+  TG_HD void operator()(float& w, float& mean_square, float sent, float g) const {
+    const Parts after = parts(w, mean_square, sent, g);
+    mean_square = after.mean_square;
+    w -= after.step;
   }
 };
 
@@ -57,11 +71,15 @@ class DcAsgdCUpdate : public ThetaUpdate {
   DcAsgdCUpdate(View initial, const DcAsgdCOptions& options) : ThetaUpdate(initial), options_(options) {}
 
   void apply(WorkerId, View gradient, const StepInfo& info) override {
-    const DcAsgdConstant formula{info.learning_rate, options_.lambda, options_.weight_decay};
-    for_each(formula, theta_.span(), info.sent, gradient);
+    for_each(formula(info), theta_.span(), info.sent, gradient);
   }
+  void explain(WorkerId, View gradient, const StepInfo& info, Terms& terms) const override;
 
  private:
+  DcAsgdConstant formula(const StepInfo& info) const {
+    return {info.learning_rate, options_.lambda, options_.weight_decay};
+  }
+
   DcAsgdCOptions options_;
 };
 
@@ -83,11 +101,9 @@ class DcAsgdAUpdate : public ThetaUpdate {
   }
 
   void apply(WorkerId worker, View gradient, const StepInfo& info) override {
-    const DcAsgdAdaptive formula{info.learning_rate, options_.lambda, options_.m, options_.epsilon,
-                                 options_.weight_decay};
-    const Span mean_square = mean_squares_.of(options_.mean_square_per_worker ? worker : kServer);
-    for_each(formula, theta_.span(), mean_square, info.sent, gradient);
+    for_each(formula(info), theta_.span(), mean_squares_.of(slot(worker)), info.sent, gradient);
   }
+  void explain(WorkerId worker, View gradient, const StepInfo& info, Terms& terms) const override;
 
   void join(WorkerId worker) override {
     if (options_.mean_square_per_worker) mean_squares_.join(worker);
@@ -100,6 +116,11 @@ class DcAsgdAUpdate : public ThetaUpdate {
 
  private:
   static constexpr WorkerId kServer = 0;  // the one slot, where the mean square is not per worker
+  WorkerId slot(WorkerId worker) const { return options_.mean_square_per_worker ? worker : kServer; }
+  DcAsgdAdaptive formula(const StepInfo& info) const {
+    return {info.learning_rate, options_.lambda, options_.m, options_.epsilon, options_.weight_decay};
+  }
+
   DcAsgdAOptions options_;
   WorkerVectors mean_squares_;
 };

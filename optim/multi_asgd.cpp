@@ -15,6 +15,11 @@ MultiAsgdOptions MultiAsgdOptions::from(const Spec& spec) {
   return {.momentum = tg::momentum(spec), .weight_decay = tg::weight_decay(spec)};
 }
 
+void MultiAsgdUpdate::explain(WorkerId i, View gradient, const StepInfo& info, Terms& terms) const {
+  terms.term("g", gradient);
+  tg::explain(step(info), theta_.view(), velocities_.of(i), gradient, terms);
+}
+
 void MultiAsgdUpdate::save(StateWriter& state) const {
   ThetaUpdate::save(state);
   velocities_.save(state, "velocity");

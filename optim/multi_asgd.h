@@ -30,9 +30,9 @@ class MultiAsgdUpdate : public ThetaUpdate {
       : ThetaUpdate(initial), options_(options), velocities_(initial.size, initial.device) {}
 
   void apply(WorkerId i, View gradient, const StepInfo& info) override {
-    const MomentumStep step{info.learning_rate, options_.momentum, options_.weight_decay};
-    for_each(step, theta_.span(), velocities_.of(i), gradient);
+    for_each(step(info), theta_.span(), velocities_.of(i), gradient);
   }
+  void explain(WorkerId i, View gradient, const StepInfo& info, Terms& terms) const override;
 
   void join(WorkerId i) override { velocities_.join(i); }
   void leave(WorkerId i) override { velocities_.leave(i); }
@@ -40,6 +40,10 @@ class MultiAsgdUpdate : public ThetaUpdate {
   void load(const StateReader& state) override;
 
  private:
+  MomentumStep step(const StepInfo& info) const {
+    return {info.learning_rate, options_.momentum, options_.weight_decay};
+  }
+
   MultiAsgdOptions options_;
   WorkerVectors velocities_;
 };

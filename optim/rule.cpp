@@ -5,6 +5,8 @@
 
 namespace tg {
 
+void Update::explain(WorkerId, View message, const StepInfo&, Terms& terms) const { terms.term("message", message); }
+
 void Update::reply(WorkerId, Span out, const StepInfo&) { for_each(Copy{}, out, theta()); }
 
 void Worker::work(View reply, const StepInfo&, Oracle& oracle, Span message) { oracle.gradient(reply, message); }

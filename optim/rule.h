@@ -54,6 +54,14 @@ class Gate {
   virtual void load(const StateReader&) {}
 };
 
+// Takes down the terms of one step, for a reader: what `tardygrad explain` shows.
+class Terms {
+ public:
+  virtual ~Terms() = default;
+  // `name` is in the paper's symbols; `values` lie as theta does and are valid during the call.
+  virtual void term(const std::string& name, View values) = 0;
+};
+
 // The server's side of a rule. One call at a time; the engine serialises.
 // For each message that arrives: apply() if the gate takes it, then reply() for each worker that the gate releases.
 // Only then does the engine look at theta(): a synchronous rule closes its round with the first of these replies.
@@ -63,6 +71,10 @@ class Update {
   virtual ~Update() = default;
   // Takes in one worker's message. The message's bytes are never changed.
   virtual void apply(WorkerId worker, View message, const StepInfo& info) = 0;
+  // Says, just before apply() of the same message, what that is going to be made of, term by term. One is called
+  // "step": what is taken away from theta; of a rule that acts in rounds, if this message is the round's last. Changes
+  // nothing. Default: the message alone.
+  virtual void explain(WorkerId worker, View message, const StepInfo& info, Terms& terms) const;
   // Writes what this worker works from next. Default: theta. Called after a run's last message too, though nothing is
   // sent then.
   virtual void reply(WorkerId worker, Span out, const StepInfo& info);

@@ -21,22 +21,43 @@ namespace tg {
 
 struct PlainStep {
   float eta, weight_decay;
-  TG_HD void operator()(float& w, float g) const { w -= eta * (g + weight_decay * w); }
-};
-
-struct MomentumStep {
-  float eta, gamma, weight_decay;
-  TG_HD void operator()(float& w, float& v, float g) const {
-    v = gamma * v + (g + weight_decay * w);
-    w -= eta * v;
+  struct Parts {
+    float decay, step;
+  };
+  TG_HD Parts parts(float w, float g) const {
+    const float decay = weight_decay * w;
+    return {decay, eta * (g + decay)};
   }
+  TG_HD void operator()(float& w, float g) const { w -= parts(w, g).step; }
 };
 
 // gamma times the rounded product, never (gamma eta) v: dana-zero sums these products, and must reach the same bits.
 struct LookAhead {
   float eta, gamma;
-  TG_HD void operator()(float& sent, float w, float v) const { sent = w - gamma * (eta * v); }
+  TG_HD float distance(float v) const { return gamma * (eta * v); }
+  TG_HD void operator()(float& sent, float w, float v) const { sent = w - distance(v); }
 };
+
+struct MomentumStep {
+  float eta, gamma, weight_decay;
+  struct Parts {
+    float decay, v, step, ahead;
+  };
+  TG_HD Parts parts(float w, float v, float g) const {
+    const float decay = weight_decay * w;
+    v = gamma * v + (g + decay);
+    return {decay, v, eta * v, LookAhead{eta, gamma}.distance(v)};
+  }
+  TG_HD void operator()(float& w, float& v, float g) const {
+    const Parts after = parts(w, v, g);
+    v = after.v;
+    w -= after.step;
+  }
+};
+
+// What these steps are made of, beside the gradient.
+void explain(const PlainStep& step, View theta, View gradient, Terms& terms);
+void explain(const MomentumStep& step, View theta, View velocity, View gradient, Terms& terms);
 
 struct SgdOptions {
   float momentum = 0;
@@ -54,10 +75,14 @@ class SgdUpdate : public ThetaUpdate {
   void apply(WorkerId, View gradient, const StepInfo& info) override {
     eta_ = info.learning_rate;
     if (options_.momentum == 0)
-      for_each(PlainStep{eta_, options_.weight_decay}, theta_.span(), gradient);
+      for_each(plain(eta_), theta_.span(), gradient);
     else
-      for_each(MomentumStep{eta_, options_.momentum, options_.weight_decay}, theta_.span(), velocity_.span(), gradient);
+      for_each(with_momentum(eta_), theta_.span(), velocity_.span(), gradient);
   }
+
+  void explain(WorkerId, View gradient, const StepInfo& info, Terms& terms) const override;
+  // The same, apart from the gradient.
+  void explain_step(View gradient, float eta, Terms& terms) const;
 
   void reply(WorkerId worker, Span out, const StepInfo& info) override {
     if (options_.nesterov && options_.momentum != 0)
@@ -70,6 +95,9 @@ class SgdUpdate : public ThetaUpdate {
   void load(const StateReader& state) override;
 
  private:
+  PlainStep plain(float eta) const { return {eta, options_.weight_decay}; }
+  MomentumStep with_momentum(float eta) const { return {eta, options_.momentum, options_.weight_decay}; }
+
   SgdOptions options_;
   Vector<float> velocity_;  // empty without momentum
   float eta_ = 0;           // the rate that the velocity was last applied with

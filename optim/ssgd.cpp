@@ -25,6 +25,18 @@ SsgdOptions SsgdOptions::from(const Spec& spec) {
           .linear_scaling = spec.flag("scale")};
 }
 
+// As if the round ended with this message.
+void SsgdUpdate::explain(WorkerId, View gradient, const StepInfo& info, Terms& terms) const {
+  const int64_t n = taken_ + 1;
+  Vector<double> sum(sum_.view());
+  Vector<float> mean(gradient.size, gradient.device);
+  for_each(AddTo{}, sum.span(), gradient);
+  for_each(TakeMean{static_cast<double>(n)}, mean.span(), sum.span());
+  terms.term("g_i", gradient);
+  terms.term(fmt::format("g = (1/{0}) sum of the {0} g_i of this round so far", n), mean.view());
+  sgd_.explain_step(mean.view(), eta(rates_ + static_cast<double>(info.learning_rate), n), terms);
+}
+
 void SsgdUpdate::save(StateWriter& state) const {
   sgd_.save(state);
   state.write("sum", sum_.view());

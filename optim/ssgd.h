@@ -56,6 +56,7 @@ class SsgdUpdate : public Update {
     ++taken_;
     in_round_.insert(worker);
   }
+  void explain(WorkerId, View gradient, const StepInfo& info, Terms& terms) const override;
 
   // A reply to a worker whose gradient is in the sum means that the gate has closed the round. (One that joins, or
   // comes late from an earlier round, is sent theta as it is.) Until then theta() is the last round's: nobody sees half
@@ -76,13 +77,15 @@ class SsgdUpdate : public Update {
 
  private:
   void close_round() {
-    const double n = static_cast<double>(taken_);
-    const double eta = linear_scaling_ ? rates_ : rates_ / n;
-    for_each(TakeMean{n}, mean_.span(), sum_.span());
-    sgd_.apply(0, mean_.view(), {.learning_rate = static_cast<float>(eta)});
+    for_each(TakeMean{static_cast<double>(taken_)}, mean_.span(), sum_.span());
+    sgd_.apply(0, mean_.view(), {.learning_rate = eta(rates_, taken_)});
     rates_ = 0;
     taken_ = 0;
     in_round_.clear();
+  }
+
+  float eta(double rates, int64_t n) const {
+    return static_cast<float>(linear_scaling_ ? rates : rates / static_cast<double>(n));
   }
 
   SgdUpdate sgd_;

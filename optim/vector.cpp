@@ -2,11 +2,21 @@
 
 namespace tg {
 
-Span WorkerVectors::of(WorkerId worker) {
-  const auto found = vectors_.find(worker);
-  require(found != vectors_.end(), "optim: worker {} sent a message but has not joined", worker);
-  return found->second.span();
+namespace {
+
+// Of a map that may be const.
+template <class Map>
+auto& vector_of(Map& vectors, WorkerId worker) {
+  const auto found = vectors.find(worker);
+  require(found != vectors.end(), "optim: worker {} sent a message but has not joined", worker);
+  return found->second;
 }
+
+}  // namespace
+
+Span WorkerVectors::of(WorkerId worker) { return vector_of(vectors_, worker).span(); }
+
+View WorkerVectors::of(WorkerId worker) const { return vector_of(vectors_, worker).view(); }
 
 std::vector<WorkerId> WorkerVectors::workers() const {
   std::vector<WorkerId> ids;

@@ -13,12 +13,26 @@ namespace tg {
 
 // Formulas that most rules need.
 struct Copy {
-  TG_HD void operator()(float& to, float from) const { to = from; }
+  template <class T>
+  TG_HD void operator()(T& to, T from) const {
+    to = from;
+  }
 };
 struct SetZero {
   template <class T>
   TG_HD void operator()(T& value) const {
     value = 0;
+  }
+};
+
+// Some member of what a formula's parts() returns, by itself: how a rule says the terms that its step is made of.
+template <class Formula, class Part>
+struct PartOf {
+  Formula formula;
+  Part part;
+  template <class... T>
+  TG_HD void operator()(float& value, T... at) const {
+    value = static_cast<float>(formula.parts(at...).*part);
   }
 };
 
@@ -32,7 +46,7 @@ class Vector {
     for_each(SetZero{}, span());
   }
   // A copy of `values`.
-  explicit Vector(View values) : Vector(values.size, values.device) { for_each(Copy{}, span(), values); }
+  explicit Vector(BasicSpan<const T> values) : Vector(values.size, values.device) { for_each(Copy{}, span(), values); }
 
   BasicSpan<T> span() { return {static_cast<T*>(storage_->data()), size_, storage_->device()}; }
   BasicSpan<const T> view() const { return {static_cast<const T*>(storage_->data()), size_, storage_->device()}; }
@@ -41,6 +55,14 @@ class Vector {
   int64_t size_;
   std::unique_ptr<Storage> storage_;
 };
+
+// Tells the term that formula.parts(first[i], rest[i]...).*part is for every i.
+template <class Formula, class Part, class... T>
+void tell(Terms& terms, const char* name, const Formula& formula, Part part, View first, BasicSpan<const T>... rest) {
+  Vector<float> values(first.size, first.device);
+  for_each(PartOf<Formula, Part>{formula, part}, values.span(), first, rest...);
+  terms.term(name, values.view());
+}
 
 // A vector per worker: zeros when the worker joins, dropped when it leaves.
 class WorkerVectors {
@@ -51,6 +73,7 @@ class WorkerVectors {
   void leave(WorkerId worker) { vectors_.erase(worker); }
   // Throws Error for a worker that has not joined.
   Span of(WorkerId worker);
+  View of(WorkerId worker) const;
   bool has(WorkerId worker) const { return vectors_.count(worker) != 0; }
   std::vector<WorkerId> workers() const;
 

@@ -86,6 +86,7 @@ void Driver::arrive(WorkerId worker) {
   const Verdict verdict = gate_->arrive(worker, s.clock++);
   if (verdict.taken) {
     const std::vector<float> before = message;
+    if (before_apply) before_apply(worker, view_of(message), info(s));
     update_->apply(worker, view_of(message), info(s));
     BOOST_REQUIRE(same_bits(before, message));  // a message's bytes are never changed
     ++accepted_;

@@ -46,6 +46,9 @@ class Driver {
   int64_t accepted() const { return accepted_; }
   const std::vector<Logged>& log() const { return log_; }
 
+  // Sees each message that is taken in, just before it is.
+  std::function<void(WorkerId worker, View message, const StepInfo& info)> before_apply;
+
  private:
   struct Slot {
     std::unique_ptr<Worker> worker;

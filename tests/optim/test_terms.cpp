@@ -1,0 +1,204 @@
+// What a rule says of a step: its terms, in their equations, add up to what apply() then does, bit for bit.
+#include <map>
+
+#include "optim/registry.h"
+#include "optim/state_map.h"
+#include "tests/optim/bits.h"
+#include "tests/optim/driver.h"
+
+namespace {
+
+using namespace tg;
+using namespace tg::test;
+
+using Values = std::vector<float>;
+
+struct Told : Terms {
+  std::vector<std::string> names;
+  std::vector<Values> values;
+  void term(const std::string& name, View of) override {
+    names.push_back(name);
+    values.push_back(values_of(of));
+  }
+  // The term of this name, or the one that is called "<name> = <formula>".
+  const Values& of(const std::string& name) const {
+    for (size_t i = 0; i < names.size(); ++i)
+      if (names[i] == name || names[i].starts_with(name + " = ")) return values[i];
+    BOOST_FAIL("there is no term '" << name << "'");
+    return values.front();
+  }
+};
+
+// One message, as a test sees it.
+struct Step {
+  Told told;
+  StepInfo info;
+  Values sent, before, after;  // theta, before and after it and the replies to it
+};
+
+// What holds of the terms at each coordinate, beside what holds for every rule: value of `get(name)` by term.
+using Get = std::function<float(const char*)>;
+using Equation = std::function<void(const Get& get, const StepInfo& info, float before, float sent)>;
+
+void check_same(float a, float b) { BOOST_TEST(std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b)); }
+
+const Equation kPlain = [](const Get& get, const StepInfo& info, float, float) {
+  check_same(get("step = eta (g + weight_decay theta)"), info.learning_rate * (get("g") + get("weight_decay theta")));
+};
+
+Equation with_momentum(float gamma) {
+  return [gamma](const Get& get, const StepInfo& info, float before, float) {
+    check_same(get("weight_decay theta"), 0.01f * before);
+    check_same(get("v after"), gamma * get("v before") + (get("g") + get("weight_decay theta")));
+    check_same(get("step = eta v"), info.learning_rate * get("v after"));
+  };
+}
+
+void delay_compensated(const Get& get, const StepInfo& info, float before, float sent, float lambda, const char* name) {
+  check_same(get("weight_decay w"), 0.01f * before);
+  check_same(get("w - w_bak"), before - sent);
+  check_same(get(name), lambda * get("g") * get("g") * get("w - w_bak"));
+  check_same(get("step"), info.learning_rate * (get("g") + get(name) + get("weight_decay w")));
+}
+
+// By rule, with which options, and the equations of its page.
+struct Case {
+  std::string options;
+  Equation equation;
+};
+const std::map<std::string, Case> kCases = {
+    {"sgd",
+     {":momentum=0.9,nesterov=true,weight-decay=0.01",
+      [](const Get& get, const StepInfo& info, float before, float sent) {
+        with_momentum(0.9f)(get, info, before, sent);
+        check_same(get("look-ahead"), 0.9f * (info.learning_rate * get("v after")));
+      }}},
+    {"ssgd", {":momentum=0.9,weight-decay=0.01", with_momentum(0.9f)}},
+    {"asgd", {":weight-decay=0.01", kPlain}},
+    {"dc-asgd-c",
+     {":lambda=2,weight-decay=0.01",
+      [](const Get& get, const StepInfo& info, float before, float sent) {
+        delay_compensated(get, info, before, sent, 2, "lambda g g (w - w_bak)");
+      }}},
+    {"dc-asgd-a",
+     {":weight-decay=0.01",
+      [](const Get& get, const StepInfo& info, float before, float sent) {
+        check_same(get("lambda_t"), 2 / std::sqrt(get("MeanSquare") + 1e-7f));
+        delay_compensated(get, info, before, sent, get("lambda_t"), "lambda_t g g (w - w_bak)");
+      }}},
+    {"multi-asgd", {":weight-decay=0.01", with_momentum(0.9f)}},
+    {"dana-zero",
+     {":weight-decay=0.01",
+      [](const Get& get, const StepInfo& info, float before, float) {
+        check_same(get("weight_decay theta"), 0.01f * before);
+        check_same(get("v[i] after"), 0.9f * get("v[i] before") + (get("g") + get("weight_decay theta")));
+        check_same(get("step = eta v[i]"), info.learning_rate * get("v[i] after"));
+        check_same(get("look-ahead"), 0.9f * get("S after"));
+      }}},
+};
+
+// A run of `spec`, each message explained before it is taken in.
+std::vector<Step> explained(const std::string& spec) {
+  const Logistic task(37);
+  const auto rule = test::rule(spec);
+  Driver driver(*rule, task.layout(), task.initial(), task.gradient(), changing_rate(0.05));
+  std::vector<Step> steps;
+  driver.before_apply = [&](WorkerId worker, View message, const StepInfo& info) {
+    if (!steps.empty()) steps.back().after = values_of(driver.theta());
+    StateMap before, after;
+    driver.update().save(before);
+    steps.push_back({{}, info, values_of(driver.sent(worker)), values_of(driver.theta()), {}});
+    driver.update().explain(worker, message, info, steps.back().told);
+    driver.update().save(after);
+    BOOST_CHECK(before.values() == after.values());  // nothing is changed by it
+  };
+  for (WorkerId worker = 0; worker < (rule->sequential() ? 1 : 4); ++worker) driver.join(worker);
+  arrive_at_random(driver, 120, 4);
+  steps.pop_back();  // its end was not seen
+  return steps;
+}
+
+BOOST_AUTO_TEST_SUITE(terms)
+
+BOOST_AUTO_TEST_CASE(terms_add_up_to_the_step_that_is_taken) {
+  for (const SpecInfo& info : rule_infos()) {
+    BOOST_REQUIRE_MESSAGE(kCases.count(info.name) == 1, info.name << " has no equations in this test");
+    const Case& of = kCases.at(info.name);
+    int taken = 0;
+    BOOST_TEST_CONTEXT(info.name) {
+      for (const Step& step : explained(info.name + of.options)) {
+        // A synchronous rule takes a step with a round's last message only.
+        const bool round_goes_on = info.name == "ssgd" && step.before == step.after;
+        taken += round_goes_on ? 0 : 1;
+        const Values& told = step.told.of("step");
+        for (size_t k = 0; k < told.size(); ++k) {
+          of.equation([&](const char* name) { return step.told.of(name)[k]; }, step.info, step.before[k], step.sent[k]);
+          if (!round_goes_on) check_same(step.after[k], step.before[k] - told[k]);
+        }
+      }
+      BOOST_TEST(taken >= (info.name == "ssgd" ? 29 : 119));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(without_momentum_there_is_no_velocity) {
+  for (const char* spec : {"sgd:weight-decay=0.01", "ssgd:weight-decay=0.01"}) {
+    const Step step = explained(spec).at(20);
+    BOOST_TEST(std::none_of(step.told.names.begin(), step.told.names.end(),
+                            [](const std::string& name) { return name.starts_with("v "); }));
+    for (size_t k = 0; k < 37; ++k)
+      kPlain([&](const char* name) { return step.told.of(name)[k]; }, step.info, step.before[k], step.sent[k]);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_mean_of_a_round_grows_by_each_gradient) {
+  const std::vector<Step> steps = explained("ssgd");
+  for (size_t round = 0; round + 4 <= steps.size(); round += 4) {
+    std::vector<double> sum(48);
+    for (size_t n = 1; n <= 4; ++n) {
+      const Told& told = steps[round + n - 1].told;
+      BOOST_TEST(told.names[1] == fmt::format("g = (1/{0}) sum of the {0} g_i of this round so far", n));
+      const Values& mean = told.of("g");
+      for (size_t k = 0; k < sum.size(); ++k) {
+        sum[k] += static_cast<double>(told.of("g_i")[k]);
+        check_same(mean[k], static_cast<float>(sum[k] / static_cast<double>(n)));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_look_ahead_is_how_far_a_worker_is_sent_from_theta) {
+  for (const char* spec : {"dana-zero", "sgd:momentum=0.9,nesterov=true"}) {
+    const auto rule = test::rule(spec);
+    const Values initial(16, 0.5f), gradient(16, 0.25f);
+    const auto update = rule->update(flat_layout(16), view_of(initial));
+    Values sent(16);
+    update->join(0);
+    for (const float eta : {0.1f, 0.02f}) {
+      Told told;
+      update->explain(0, view_of(gradient), {.learning_rate = eta}, told);
+      update->apply(0, view_of(gradient), {.learning_rate = eta});
+      update->reply(0, Span(sent.data(), 16), {});
+      check_same(sent[3], update->theta()[3] - told.of("look-ahead")[3]);
+      BOOST_TEST(told.of("look-ahead")[3] > 0);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_rule_that_says_nothing_shows_its_message) {
+  struct Silent : Update {
+    void apply(WorkerId, View, const StepInfo&) override {}
+    View theta() const override { return {}; }
+    void save(StateWriter&) const override {}
+    void load(const StateReader&) override {}
+  };
+  Told told;
+  const Values message(16, 2);
+  Silent().explain(0, view_of(message), {}, told);
+  BOOST_TEST(told.names == std::vector<std::string>{"message"}, boost::test_tools::per_element());
+  BOOST_TEST(same_bits(told.values.front(), message));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
