@@ -1,6 +1,7 @@
 #include "framework/nn/lstm.h"
 
 #include <cmath>
+#include <limits>
 
 #include "framework/ops/join.h"
 #include "framework/ops/lstm.h"
@@ -29,10 +30,18 @@ Tensor Lstm::operator()(const Tensor& x, const Context& context) const {
 }
 
 Tensor last_steps(const Tensor& h, const Tensor& lengths) {
+  require(h.rank() == 3 && h.count() > 0 && h.dim(0) * h.dim(1) <= std::numeric_limits<int32_t>::max(),
+          "last_steps: takes [N, T, C] of at most 2^31 steps, got {}", h.shape().str());
   const int64_t n = h.dim(0), steps = h.dim(1), width = h.dim(2);
   if (!lengths.defined()) return reshape(slice(h, 1, steps - 1, steps), {n, width});
+  require(lengths.shape() == Shape{n}, "last_steps: lengths {} of {} sequences", lengths.shape().str(), n);
+  const int32_t* length = lengths.data<int32_t>();
   std::vector<int32_t> rows;
-  for (int64_t i = 0; i < n; ++i) rows.push_back(static_cast<int32_t>(i * steps) + lengths.data<int32_t>()[i] - 1);
+  for (int64_t i = 0; i < n; ++i) {
+    require(1 <= length[i] && length[i] <= steps, "last_steps: length {} of sequence {}; it has 1 to {} steps",
+            length[i], i, steps);
+    rows.push_back(static_cast<int32_t>(i * steps) + length[i] - 1);
+  }
   return gather(reshape(h, {n * steps, width}), 0, Tensor::from(rows, {n}, h.device()));
 }
 

@@ -161,6 +161,14 @@ BOOST_AUTO_TEST_CASE(an_lstm_remembers) {
   BOOST_TEST(loss < 0.1);
 }
 
+BOOST_AUTO_TEST_CASE(last_steps_of_lengths_that_cannot_be) {
+  const Tensor h = Tensor::zeros({2, 3, 4});
+  BOOST_CHECK_THROW(last_steps(h, Tensor::from<int32_t>({1, 4}, {2})), Error);
+  BOOST_CHECK_THROW(last_steps(h, Tensor::from<int32_t>({0, 3}, {2})), Error);
+  BOOST_CHECK_THROW(last_steps(h, Tensor::from<int32_t>({1}, {1})), Error);
+  BOOST_CHECK_THROW(last_steps(Tensor::zeros({2, 3}), {}), Error);
+}
+
 BOOST_AUTO_TEST_CASE(a_speech_model_learns_by_ctc_from_sequences_of_different_lengths) {
   Model model = model_of("lstm-speech-small", {12, 4}, 4);
   model.bind_new(1);

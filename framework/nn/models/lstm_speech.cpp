@@ -37,8 +37,8 @@ struct LstmSpeech {
 
 }  // namespace
 
-Model make_lstm_speech(const Shape& sample, int64_t classes, int64_t layers, int64_t hidden) {
-  return Model(LstmSpeech(features_of("lstm-speech", sample), classes, layers, hidden));
+Model make_lstm_speech(const std::string& name, const Shape& sample, int64_t classes, int64_t layers, int64_t hidden) {
+  return Model(LstmSpeech(features_of(name, sample), classes, layers, hidden));
 }
 
 }  // namespace tg

@@ -104,11 +104,15 @@ const std::vector<Entry>& entries() {
         {}},
        {100, 40},
        29,
-       [](const Spec&, const Shape& input, int64_t classes) { return make_lstm_speech(input, classes, 3, 800); }},
+       [](const Spec& spec, const Shape& input, int64_t classes) {
+         return make_lstm_speech(spec.name(), input, classes, 3, 800);
+       }},
       {{"lstm-speech-small", "2 LSTM layers of 320 and a linear layer on every step, for CTC", {}},
        {100, 40},
        29,
-       [](const Spec&, const Shape& input, int64_t classes) { return make_lstm_speech(input, classes, 2, 320); }},
+       [](const Spec& spec, const Shape& input, int64_t classes) {
+         return make_lstm_speech(spec.name(), input, classes, 2, 320);
+       }},
   };
   return list;
 }

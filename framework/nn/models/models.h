@@ -38,7 +38,7 @@ Model make_bn_inception(const Shape& picture, int64_t classes);
 // the last step.
 Model make_lstm(const Shape& sample, int64_t classes);
 // For CTC: LSTM layers and a linear layer on every step; logits [N, T, classes].
-Model make_lstm_speech(const Shape& sample, int64_t classes, int64_t layers, int64_t hidden);
+Model make_lstm_speech(const std::string& name, const Shape& sample, int64_t classes, int64_t layers, int64_t hidden);
 
 // For the makers: the features F of a sequence [T, F], W * C of pictures [H, W, C]. Throws Error naming the model if
 // `sample` is neither.
