@@ -10,7 +10,7 @@
 namespace tg::sparse_conv {
 
 // True if the kernels below beat oneDNN's for this gradient [N, OH, OW, K] and weight's shape [K, R, S, C]: judged by
-// the geometry and a sample of its values.
+// the geometry and a sample of its values, not by the number of threads, which must change no bit.
 bool pays(const Tensor& gradient, const Shape& weight, const ConvGeometry& geometry);
 
 // As in Backend, without groups and dilation. Split by picture and by filter: the number of threads changes no bit.
