@@ -28,14 +28,13 @@ nlohmann::ordered_json to_json(const TraceTask& task) {
   return json;
 }
 
-// How late is late: twice the median lag of the trace, and not zero.
-int64_t late_lag(const Trace& trace) {
+int64_t median_lag(const Trace& trace) {
   std::vector<int64_t> lags;
   for (const TraceTask& task : trace.tasks)
     if (task.update) lags.push_back(task.update->lag);
   const auto middle = lags.begin() + std::ssize(lags) / 2;
   std::nth_element(lags.begin(), middle, lags.end());
-  return std::max<int64_t>(2 * *middle, 1);
+  return *middle;
 }
 
 }  // namespace
@@ -62,18 +61,22 @@ Trace make_trace(const std::string& title, const std::string& unit, const std::v
 }
 
 void draw_trace(const Trace& trace, const std::filesystem::path& path) {
-  const int64_t late = late_lag(trace);
+  const int64_t median = median_lag(trace), late = std::max<int64_t>(2 * median, 1);
   using Style = Series::Style;
-  Series usual{fmt::format("lag below {}", late), {}, {}, Style::segments};
-  Series delayed{fmt::format("lag {} or more", late), {}, {}, Style::segments};
+  Series usual{fmt::format("lag up to {}, the median", median), {}, {}, Style::segments};
+  Series very_late{fmt::format("lag {} or more", late), {}, {}, Style::segments};
   Series refused{"refused by the gate", {}, {}, Style::segments};
+  Series delayed{fmt::format("lag up to {}", late - 1), {}, {}, Style::segments};
   for (const TraceTask& task : trace.tasks) {
-    Series& series = !task.update ? refused : task.update->lag >= late ? delayed : usual;
+    Series& series = !task.update                 ? refused
+                     : task.update->lag >= late   ? very_late
+                     : task.update->lag <= median ? usual
+                                                  : delayed;
     const double gap = 0.01 * (task.end - task.begin);  // so that a worker's tasks do not run into each other
     series.x.insert(series.x.end(), {task.begin + gap, task.end - gap});
     series.y.insert(series.y.end(), 2, task.worker);
   }
-  draw({trace.title, trace.unit, "worker", {usual, delayed, refused}}, path);
+  draw({trace.title, trace.unit, "worker", {usual, very_late, refused, delayed}}, path);
 }
 
 std::string trace_page(const Trace& trace) {

@@ -30,7 +30,8 @@ struct Trace {
 Trace make_trace(const std::string& title, const std::string& unit, const std::vector<Event>& events,
                  const std::vector<UpdateRecord>& updates, int64_t first, int64_t count);
 
-// Draws a bar for each task, late gradients marked, as SVG by gnuplot. Throws Error if that fails.
+// Draws a bar for each task as SVG by gnuplot, later than the median and than twice the median in other colours. Throws
+// Error if that fails.
 void draw_trace(const Trace& trace, const std::filesystem::path& path);
 
 // One HTML page that needs nothing else: the same timeline, update by update, with lag, gap and loss.

@@ -32,12 +32,28 @@ std::string quoted(const std::string& text, const char* quote) {
 std::string quoted(const std::string& text) { return quoted(text, "''"); }  // for gnuplot
 std::string shell_quoted(const std::string& text) { return quoted(text, "'\\''"); }
 
-std::string style_of(Series::Style style, const char* colour) {
+// The rows of bars of a plot that has segments; 0 if it has none.
+int rows_of(const Plot& plot) {
+  double rows = 0;
+  for (const Series& series : plot.series)
+    if (series.style == Series::Style::segments)
+      for (const double y : series.y) rows = std::max(rows, y + 1);
+  return static_cast<int>(rows);
+}
+
+// Rows stand apart, and whole numbers at them.
+std::string y_axis_of(const Plot& plot, int rows) {
+  if (rows > 0) return fmt::format("set yrange [-0.7 : {}]\nset ytics {}\n", rows - 0.3, (rows + 9) / 10);
+  return plot.log_y ? "set logscale y\nset format y '%g'\n" : "set yrange [0 < * : *]\n";
+}
+
+std::string style_of(Series::Style style, const char* colour, int rows) {
   switch (style) {
     case Series::Style::lines: return fmt::format("lines linewidth 2 linecolor rgb '{}'", colour);
     case Series::Style::lines_and_points:
       return fmt::format("linespoints linewidth 2 pointtype 7 pointsize 0.4 linecolor rgb '{}'", colour);
-    case Series::Style::segments: return fmt::format("lines linewidth 7 linecolor rgb '{}'", colour);
+    case Series::Style::segments:
+      return fmt::format("lines linewidth {:.1f} linecolor rgb '{}'", std::clamp(230.0 / rows, 1.0, 14.0), colour);
     case Series::Style::boxes: break;
   }
   return fmt::format("boxes linecolor rgb '{}' fillstyle solid 0.6", colour);
@@ -102,6 +118,7 @@ bool gnuplot_found() {
 void draw(const Plot& plot, const fs::path& path) {
   const ScratchFolder scratch;
   const fs::path picture = scratch.file("picture.svg"), words = scratch.file("words.txt");
+  const int rows = rows_of(plot);
   std::string list;
   std::vector<std::pair<Series::Style, Points>> points;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
@@ -110,7 +127,7 @@ void draw(const Plot& plot, const fs::path& path) {
     if (drawable.empty()) continue;  // its colour is not given to another: it may be drawn in the picture beside this
     points.emplace_back(series.style, std::move(drawable));
     list += fmt::format("{} '-' using 1:2 with {} {}", list.empty() ? "plot" : ",",
-                        style_of(series.style, kColours[i % std::size(kColours)]),
+                        style_of(series.style, kColours[i % std::size(kColours)], rows),
                         series.name.empty() ? "notitle" : "title " + quoted(series.name));
   }
   require(!points.empty(), "plot: {} has no point to draw", plot.title);
@@ -121,7 +138,7 @@ void draw(const Plot& plot, const fs::path& path) {
             << quoted(plot.x_label) << "\nset ylabel " << quoted(plot.y_label)
             << "\nset grid linecolor rgb '#dddddd'\nset tics nomirror\nset border 3\n"
             << "set key outside below\n"
-            << (plot.log_y ? "set logscale y\nset format y '%g'\n" : "set yrange [0 < * : *]\n") << list << "\n";
+            << y_axis_of(plot, rows) << list << "\n";
     for (const auto& [style, p] : points)
       style == Series::Style::segments ? gnuplot.send2d(pairs_of(p)) : gnuplot.send1d(p);  // gaps between the pairs
     gnuplot << "unset output\n" << std::flush;

@@ -8,7 +8,7 @@
 namespace tg {
 
 struct Series {
-  // segments: each two points, from an even place on, are joined by a thick line.
+  // segments: each two points, from an even place on, are joined by a bar; y is the number of a row.
   enum class Style { lines, lines_and_points, boxes, segments };
   std::string name;  // in the legend; empty: none
   std::vector<double> x, y;
