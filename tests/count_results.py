@@ -1,6 +1,7 @@
 """Counts the test cases of a `meson test` run: count_results.py BUILD_FOLDER usual|all
 
-Prints the failed ones and, last, "N passed, N failed[, N skipped]". Exits 1 if any failed or none passed.
+Prints those that failed or were skipped and, last, "N passed, N failed[, N skipped]". Exits 1 if any failed or none
+passed.
 A program that crashed, timed out, was not run or left no whole result file counts as at least one failed case.
 """
 
@@ -27,7 +28,7 @@ def verdicts(build):
 
 
 def count(program, result_file, verdict):
-    """(passed, failed, skipped) of one program; prints what failed."""
+    """(passed, failed, skipped) of one program; prints what failed and what was skipped."""
     passed = failed = skipped = 0
     problem = None if verdict == 'OK' else f'ended with {verdict}'
     try:
@@ -39,8 +40,9 @@ def count(program, result_file, verdict):
         if case.find('failure') is not None or case.find('error') is not None:
             failed += 1
             print(f'FAILED {program}: {case.get("name")}')
-        elif case.find('skipped') is not None:
+        elif (note := case.find('skipped')) is not None:
             skipped += 1
+            print(f'SKIPPED {program}: {case.get("name")}' + (f': {note.get("message")}' if note.get('message') else ''))
         else:
             passed += 1
     if problem and failed == 0:

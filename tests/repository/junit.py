@@ -5,6 +5,10 @@ import traceback
 import xml.etree.ElementTree as ElementTree
 
 
+class Skipped(Exception):
+    """A case raises it, with the reason, where it cannot be tried."""
+
+
 def run(cases, result_file):
     """Calls each function; an exception is a failure. Writes `result_file`, then exits with 1 if one failed."""
     suite = ElementTree.Element('testsuite')
@@ -13,6 +17,8 @@ def run(cases, result_file):
         element = ElementTree.SubElement(suite, 'testcase', name=case.__name__)
         try:
             case()
+        except Skipped as reason:
+            ElementTree.SubElement(element, 'skipped', message=str(reason))
         except Exception:
             failed += 1
             text = traceback.format_exc()
