@@ -124,7 +124,17 @@ int parse_and_run(int argc, const char* const* argv) {
   step_command->add_flag("--trim", bench.trim, "give the pool's memory back to the system after each step");
   step_command->add_flag("--json", bench.json, "one line of JSON");
 
-  for (CLI::App* command : {train_command, compare_command, info_command, bench_command, step_command})
+  CLI::App* server_command =
+      bench_command->add_subcommand("server", "what a server's work costs, beside its bare loads and stores");
+  BenchServerOptions server;
+  std::string parameters;
+  server_command->add_option("--rule", server.rule, "one rule (all)")->type_name("RULE");
+  server_command->add_option("--parameters", parameters, "how many (25000000)")->type_name("N");
+  server_command->add_option("--threads", threads, "threads (1)")->type_name("N");
+  server_command->add_option("--seconds", seconds, "how long to measure each rule (1)")->type_name("S");
+  server_command->add_flag("--json", server.json, "one line of JSON");
+
+  for (CLI::App* command : {train_command, compare_command, info_command, bench_command, step_command, server_command})
     command->allow_extras();
   if (argc <= 1) {
     std::fputs(app.help().c_str(), stdout);
@@ -160,7 +170,13 @@ int parse_and_run(int argc, const char* const* argv) {
     require(info_command->count("--data-dir") == 0, "info: --data-dir has no use for a model; leave it out");
     return model_info(of_model, info_as_json);
   }
-  require(step_command->parsed(), "bench: what is to be measured? There is: step");
+  if (server_command->parsed()) {
+    if (!parameters.empty()) server.parameters = parse_integer("--parameters", parameters, 1, int64_t{1} << 32);
+    if (!threads.empty()) server.threads = static_cast<int>(parse_integer("--threads", threads, 1, 1024));
+    if (!seconds.empty()) server.seconds = parse_number("--seconds", seconds, 0, 3600);
+    return bench_server(server);
+  }
+  require(step_command->parsed(), "bench: what is to be measured? There are: server, step");
   if (!batch.empty()) bench.batch = parse_integer("--batch", batch, 1, 1 << 16);
   if (!threads.empty()) bench.threads = static_cast<int>(parse_integer("--threads", threads, 1, 1024));
   if (!seconds.empty()) bench.seconds = parse_number("--seconds", seconds, 0, 3600);

@@ -40,4 +40,13 @@ struct BenchStepOptions {
 };
 int bench_step(const BenchStepOptions& options);
 
+struct BenchServerOptions {
+  std::string rule;  // empty: all
+  int64_t parameters = 25'000'000;
+  int threads = 1;
+  double seconds = 1;  // of measuring, for each rule
+  bool json = false;
+};
+int bench_server(const BenchServerOptions& options);
+
 }  // namespace tg

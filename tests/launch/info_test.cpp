@@ -4,6 +4,7 @@
 #include <set>
 
 #include "dist/launch/machine.h"
+#include "optim/registry.h"
 #include "tests/launch/program.h"
 
 using nlohmann::json;
@@ -99,6 +100,23 @@ BOOST_AUTO_TEST_CASE(bench_step_of_sequences) {
   const Outcome by_ctc = run_in(folder, "bench step --model lstm-speech-small --batch 2 --seconds 0 --json");
   BOOST_TEST(by_ctc.status == 0);
   BOOST_TEST(json::parse(by_ctc.out)["batch"] == 2);
+}
+
+BOOST_AUTO_TEST_CASE(bench_server_measures_every_rule) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run_in(folder, "bench server --parameters 4000 --threads 2 --seconds 0 --json");
+  BOOST_TEST(outcome.status == 0, outcome.err);
+  const json line = json::parse(outcome.out);
+  BOOST_TEST(line["parameters"] == 4000);
+  BOOST_TEST(line["rules"].size() == rule_infos().size());
+  for (const json& rule : line["rules"]) {
+    BOOST_TEST(rule["apply_ms"].get<double>() > 0);
+    BOOST_TEST(rule["reply_share_of_ruler"].get<double>() > 0);
+  }
+  BOOST_TEST(line["nanoseconds_an_event"].get<double>() > 0);
+  const Outcome one = run_in(folder, "bench server --rule dana-zero --parameters 4000 --seconds 0");
+  BOOST_TEST(contains(one.out, "dana-zero"));
+  BOOST_TEST(!contains(one.out, "ssgd"));
 }
 
 BOOST_AUTO_TEST_CASE(help_and_version) {

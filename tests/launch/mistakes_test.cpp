@@ -87,6 +87,8 @@ BOOST_AUTO_TEST_CASE(a_value_out_of_range_is_told_with_the_range) {
       {"train more", {"'more' belongs to no option"}},
       {"bench", {"step"}},
       {"bench step --threads 0", {"--threads"}},
+      {"bench server --rule asdg", {"did you mean asgd?"}},
+      {"bench server --parameters 0", {"--parameters"}},
       {"bench step --device gpu", {"--device: gpu is none of cpu, plain"}},
       {"bench step --batch x", {"--batch"}},
       {"bench step --seconds -1", {"--seconds"}},

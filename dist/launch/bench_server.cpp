@@ -1,0 +1,274 @@
+// What the server's side of a rule costs, beside loops with the same loads and stores and no arithmetic; what it costs
+// to hand messages over between threads, beside memcpy; and what recording an event costs.
+
+#include <omp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "dist/history/event_log.h"
+#include "dist/launch/commands.h"
+#include "dist/launch/table.h"
+#include "dist/threads/threads.h"
+#include "optim/registry.h"
+#include "optim/vector.h"
+
+namespace tg {
+namespace {
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
+  return values[values.size() / 2];
+}
+
+// Every load counts in the result, and nothing is computed with numbers.
+float mix(float a, float b) { return std::bit_cast<float>(std::bit_cast<uint32_t>(a) ^ std::bit_cast<uint32_t>(b)); }
+double mix(double a, float b) { return std::bit_cast<double>(std::bit_cast<uint64_t>(a) ^ std::bit_cast<uint32_t>(b)); }
+
+// Vectors as rules have them.
+struct Vectors {
+  explicit Vectors(int64_t n) : w(n, kCpu), v(n, kCpu), out(n, kCpu), g(n, kCpu), sent(n, kCpu), sum(n, kCpu) {}
+  Vector<float> w, v, out, g, sent;
+  Vector<double> sum;
+};
+
+using Pass = std::function<void(Vectors&)>;
+
+void copy_theta(Vectors& x) { for_each(Copy{}, x.out.span(), x.w.view()); }
+void read_one(Vectors& x) {
+  for_each([](float& w, float g) { w = mix(w, g); }, x.w.span(), x.g.view());
+}
+void write_two(Vectors& x) {
+  for_each(
+      [](float& w, float& v, float g) {
+        v = mix(v, g);
+        w = mix(w, v);
+      },
+      x.w.span(), x.v.span(), x.g.view());
+}
+
+struct Rulers {
+  Pass apply, reply;
+};
+
+// The loads and stores of each rule with its default options: one pass to receive, one to send.
+const std::map<std::string, Rulers>& rulers() {
+  static const std::map<std::string, Rulers> list = {
+      {"sgd", {read_one, copy_theta}},
+      {"asgd", {read_one, copy_theta}},
+      {"multi-asgd", {write_two, copy_theta}},
+      {"dc-asgd-c",
+       {[](Vectors& x) {
+          for_each([](float& w, float sent, float g) { w = mix(mix(w, sent), g); }, x.w.span(), x.sent.view(),
+                   x.g.view());
+        },
+        copy_theta}},
+      {"dc-asgd-a",
+       {[](Vectors& x) {
+          for_each(
+              [](float& w, float& v, float sent, float g) {
+                v = mix(v, g);
+                w = mix(mix(w, sent), v);
+              },
+              x.w.span(), x.v.span(), x.sent.view(), x.g.view());
+        },
+        copy_theta}},
+      {"dana-zero",
+       {[](Vectors& x) {
+          for_each(
+              [](float& w, float& v, double& sum, float g) {
+                v = mix(v, g);
+                sum = mix(sum, v);
+                w = mix(w, v);
+              },
+              x.w.span(), x.v.span(), x.sum.span(), x.g.view());
+        },
+        [](Vectors& x) {
+          for_each([](float& out, float w, double sum) { out = mix(w, static_cast<float>(sum)); }, x.out.span(),
+                   x.w.view(), x.sum.view());
+        }}},
+      // A round of one message: it is added to the sum; then mean, step and copy.
+      {"ssgd",
+       {[](Vectors& x) { for_each([](double& sum, float g) { sum = mix(sum, g); }, x.sum.span(), x.g.view()); },
+        [](Vectors& x) {
+          for_each(
+              [](float& mean, double& sum) {
+                mean = static_cast<float>(sum);
+                sum = 0;
+              },
+              x.v.span(), x.sum.span());
+          for_each([](float& w, float mean) { w = mix(w, mean); }, x.w.span(), x.v.view());
+          copy_theta(x);
+        }}},
+  };
+  return list;
+}
+
+struct Row {
+  std::string rule;
+  double apply_ms, apply_ruler_ms, reply_ms, reply_ruler_ms;
+};
+
+// Medians of passes in turn.
+Row measure(const std::string& name, const BenchServerOptions& options) {
+  const auto found = rulers().find(name);
+  require(found != rulers().end(), "bench server: rule {} has no ruler; add a line to rulers()", name);
+  Layout layout;
+  layout.add("vector", {options.parameters});
+  Vectors x(layout.size());
+  const auto rule = make_rule(Spec::parse(name, rule_infos(), "rule"));
+  const auto update = rule->update(layout, x.w.view());
+  update->join(0);
+  for_each([](float& g) { g = 1e-3f; }, x.g.span());
+  const StepInfo info{.learning_rate = 0.01f, .peak_learning_rate = 0.01f, .sent = x.sent.view()};
+  const std::function<void()> timed[] = {
+      [&] { update->apply(0, x.g.view(), info); },
+      [&] { found->second.apply(x); },
+      [&] { update->reply(0, x.out.span(), info); },
+      [&] { found->second.reply(x); },
+  };
+  std::vector<double> ms[4];
+  constexpr int kFewest = 5;
+  for (const double end = seconds_now() + options.seconds; std::ssize(ms[0]) < kFewest || seconds_now() < end;)
+    for (size_t i = 0; i < 4; ++i) {
+      const double start = seconds_now();
+      timed[i]();
+      ms[i].push_back(1e3 * (seconds_now() - start));
+    }
+  return {name, median(ms[0]), median(ms[1]), median(ms[2]), median(ms[3])};
+}
+
+// Gradients that cost nothing: what remains of a run is the handing over.
+class NoWork final : public Task {
+ public:
+  // As many vectors as there will be shards.
+  NoWork(int64_t parameters, int shards) {
+    for (int i = 0; i < shards; ++i) layout_.add(fmt::format("vector{}", i), {parameters / shards});
+  }
+  const Layout& layout() const override { return layout_; }
+  void initial(uint64_t, Span) const override {}
+  int64_t batches_per_epoch() const override { return 1; }
+  int64_t batch_size() const override { return 1; }
+  double gradient(View, uint64_t, int64_t, const Stream&, Span) const override { return 1; }
+  Evaluation evaluate(View, uint64_t) const override { return {}; }
+
+ private:
+  Layout layout_;
+};
+
+struct Exchange {
+  double gigabytes_per_second, memcpy_gigabytes_per_second;
+};
+
+// Messages pushed and parameters pulled through the threads engine, by a worker and a shard for each thread, beside
+// memcpy by as many threads.
+Exchange measure_exchange(const BenchServerOptions& options) {
+  const NoWork task(options.parameters, options.threads);
+  const auto rule = make_rule(Spec::parse("asgd", rule_infos(), "rule"));
+  const auto codec = [](const Layout& layout) {
+    return make_codec(Spec::parse("none", codec_infos(), "codec"), layout);
+  };
+  const auto seconds_for = [&](int64_t updates) {
+    const Job job{.task = &task,
+                  .rule = rule.get(),
+                  .codec_up = codec,
+                  .codec_down = codec,
+                  .workers = options.threads,
+                  .gradients = updates};
+    Observer nobody;
+    return run_threads(job, {.shards = options.threads}, nobody).seconds;
+  };
+  // The difference of two lengths: without the start and the end of a run.
+  constexpr int64_t kShort = 20, kUpdates = 100;
+  const double exchange_seconds = seconds_for(kShort + kUpdates) - seconds_for(kShort);
+  const double bytes = 2.0 * sizeof(float) * static_cast<double>(options.parameters) * kUpdates;  // up and down
+
+  std::vector<std::thread> threads;
+  std::vector<double> seconds(static_cast<size_t>(options.threads));
+  for (int t = 0; t < options.threads; ++t)
+    threads.emplace_back([&, t] {
+      omp_set_num_threads(1);
+      Vector<float> a(options.parameters, kCpu), b(options.parameters, kCpu);
+      const double start = seconds_now();
+      for (int64_t i = 0; i < kUpdates; ++i)
+        std::memcpy(b.span().data, a.view().data, sizeof(float) * static_cast<size_t>(options.parameters));
+      seconds[static_cast<size_t>(t)] = seconds_now() - start;
+    });
+  for (std::thread& thread : threads) thread.join();
+  const double slowest = *std::max_element(seconds.begin(), seconds.end());
+  return {1e-9 * bytes / exchange_seconds, 1e-9 * bytes / 2 * options.threads / slowest};
+}
+
+// To a file in the system's folder for such.
+double nanoseconds_an_event() {
+  constexpr int64_t kEvents = 200'000;
+  const auto path = std::filesystem::temp_directory_path() / fmt::format("tardygrad-bench-{}.bin", ::getpid());
+  double seconds = 0;
+  {
+    EventLogWriter log(path, {});
+    const double start = seconds_now();
+    for (int64_t i = 0; i < kEvents; ++i) log.append({.kind = Event::Kind::arrive, .batch = i});
+    seconds = seconds_now() - start;
+  }
+  std::filesystem::remove(path);
+  return 1e9 * seconds / kEvents;
+}
+
+}  // namespace
+
+int bench_server(const BenchServerOptions& options) {
+  omp_set_num_threads(options.threads);
+  std::vector<Row> rows;
+  if (!options.rule.empty()) {
+    rows.push_back(measure(options.rule, options));
+  } else {
+    for (const SpecInfo& info : rule_infos()) rows.push_back(measure(info.name, options));
+  }
+  const Exchange exchange = measure_exchange(options);
+  const double event = nanoseconds_an_event();
+
+  if (options.json) {
+    nlohmann::ordered_json json{{"parameters", options.parameters}, {"threads", options.threads}};
+    for (const Row& row : rows)
+      json["rules"].push_back({{"rule", row.rule},
+                               {"apply_ms", row.apply_ms},
+                               {"apply_ruler_ms", row.apply_ruler_ms},
+                               {"apply_share_of_ruler", row.apply_ruler_ms / row.apply_ms},
+                               {"reply_ms", row.reply_ms},
+                               {"reply_ruler_ms", row.reply_ruler_ms},
+                               {"reply_share_of_ruler", row.reply_ruler_ms / row.reply_ms}});
+    json["exchange_gb_per_s"] = exchange.gigabytes_per_second;
+    json["memcpy_gb_per_s"] = exchange.memcpy_gigabytes_per_second;
+    json["nanoseconds_an_event"] = event;
+    say(json.dump() + "\n");
+    return 0;
+  }
+  std::string text = fmt::format("{} parameters, {} threads; ruler: the same loads and stores without arithmetic\n\n",
+                                 options.parameters, options.threads);
+  text += fmt::format("{:12} {:>9} {:>9} {:>6}  {:>9} {:>9} {:>6}\n", "rule", "apply ms", "ruler", "speed", "reply ms",
+                      "ruler", "speed");
+  for (const Row& row : rows)
+    text += fmt::format("{:12} {:9.2f} {:9.2f} {:6.2f}  {:9.2f} {:9.2f} {:6.2f}\n", row.rule, row.apply_ms,
+                        row.apply_ruler_ms, row.apply_ruler_ms / row.apply_ms, row.reply_ms, row.reply_ruler_ms,
+                        row.reply_ruler_ms / row.reply_ms);
+  text +=
+      fmt::format("\npush and pull between threads {:.1f} GB/s, memcpy {:.1f}: {:.2f}\nan event recorded {:.0f} ns\n",
+                  exchange.gigabytes_per_second, exchange.memcpy_gigabytes_per_second,
+                  exchange.gigabytes_per_second / exchange.memcpy_gigabytes_per_second, event);
+  say(text);
+  return 0;
+}
+
+}  // namespace tg
