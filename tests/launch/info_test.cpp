@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(bench_server_measures_every_rule) {
   BOOST_TEST(outcome.status == 0, outcome.err);
   const json line = json::parse(outcome.out);
   BOOST_TEST(line["parameters"] == 4000);
-  BOOST_TEST(line["rules"].size() == rule_infos().size());
+  BOOST_TEST(line["rules"].size() == tg::rule_infos().size());
   for (const json& rule : line["rules"]) {
     BOOST_TEST(rule["apply_ms"].get<double>() > 0);
     BOOST_TEST(rule["reply_share_of_ruler"].get<double>() > 0);
