@@ -123,12 +123,13 @@ struct Row {
 
 // Medians of passes in turn.
 Row measure(const std::string& name, const BenchServerOptions& options) {
+  const auto rule = make_rule(Spec::parse(name, rule_infos(), "rule"));
   const auto found = rulers().find(name);
-  require(found != rulers().end(), "bench server: rule {} has no ruler; add a line to rulers()", name);
+  require(found != rulers().end(),
+          "bench server: {} is measured with its default options, and needs a line in rulers()", name);
   Layout layout;
   layout.add("vector", {options.parameters});
   Vectors x(layout.size());
-  const auto rule = make_rule(Spec::parse(name, rule_infos(), "rule"));
   const auto update = rule->update(layout, x.w.view());
   update->join(0);
   for_each([](float& g) { g = 1e-3f; }, x.g.span());
