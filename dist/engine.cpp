@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dist/cores.h"
+
 namespace tg {
 namespace {
 
@@ -27,6 +29,14 @@ void check_job(const Job& job, const char* engine) {
   require(!job.rule->needs_rounds() || make_gate(job)->in_rounds(),
           "{}: this rule takes a step at the end of a round, and its gate has none: use bsp, or the rule's own",
           engine);
+}
+
+int pool_threads(const Job& job, int asked, const char* engine) {
+  require(asked >= 0 && asked <= kMostThreads,
+          "{}: a pool of {} threads; from 1 to {} are possible, or 0 for one per core", engine, asked, kMostThreads);
+  if (asked > 0) return asked;
+  const int cores = static_cast<int>(usable_cores().size());
+  return std::clamp(cores / job.threads_per_worker, 1, job.workers + 1);  // one for evaluations
 }
 
 std::unique_ptr<Gate> make_gate(const Job& job) { return job.gate ? job.gate() : job.rule->gate(); }

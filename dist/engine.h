@@ -47,6 +47,10 @@ class Observer {
 // Throws Error, which begins with the engine's name, for a job that cannot run.
 void check_job(const Job& job, const char* engine);
 
+// How many threads compute gradients ahead: as asked, or if that is 0, one for each job.threads_per_worker cores that
+// the caller may use. Throws Error, likewise, outside of 0 to 4096.
+int pool_threads(const Job& job, int asked, const char* engine);
+
 std::unique_ptr<Gate> make_gate(const Job& job);
 Tensor initial_parameters(const Job& job);
 Tensor copy_of(View values);

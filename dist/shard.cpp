@@ -128,4 +128,14 @@ Event Shard::end(Event::Kind kind) const {
   return event;
 }
 
+std::vector<Shard> make_shards(const Job& job, int shards, const char* engine) {
+  require(shards == 1 || job.rule->shardable(), "{}: this rule needs the whole vector: give it 1 shard, not {}", engine,
+          shards);
+  const Tensor initial = initial_parameters(job);
+  std::vector<Shard> made;
+  for (ShardRange& range : cut_shards(job.task->layout(), shards))
+    made.emplace_back(job, std::move(range), initial.view());
+  return made;
+}
+
 }  // namespace tg

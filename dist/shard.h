@@ -19,6 +19,7 @@ class Shard {
   View theta() const { return update_->theta(); }
   int64_t accepted() const { return accepted_; }  // messages taken in so far
   double seconds() const { return seconds_; }     // inside Update::apply and Update::reply
+  bool joined(WorkerId worker) const { return slot(worker).joined; }
   // Was sent parameters, and its message has not come.
   bool at_work(WorkerId worker) const;
   // What `worker` was told with the parameters that it works from.
@@ -68,5 +69,9 @@ class Shard {
   int64_t accepted_ = 0, changes_ = 0;
   double seconds_ = 0;
 };
+
+// All of them, with the job's initial parameters. Throws Error, which begins with the engine's name, unless the task
+// and the rule can be sharded so.
+std::vector<Shard> make_shards(const Job& job, int shards, const char* engine);
 
 }  // namespace tg

@@ -15,22 +15,11 @@
 namespace tg {
 namespace {
 
-constexpr int kMostThreads = 4096;
-
 void check(const Job& job, const SimulatorOptions& options) {
   check_job(job, "simulate");
-  require(options.pool_threads >= 0 && options.pool_threads <= kMostThreads,
-          "simulate: a pool of {} threads; from 1 to {} are possible, or 0 for one per core", options.pool_threads,
-          kMostThreads);
   for (const double part : {options.link.latency, options.link.time_per_byte})
     require(part >= 0 && std::isfinite(part), "simulate: a link of {} a message and {} a byte; neither may be negative",
             options.link.latency, options.link.time_per_byte);
-}
-
-int pool_threads(const Job& job, const SimulatorOptions& options) {
-  if (options.pool_threads > 0) return options.pool_threads;
-  const int cores = static_cast<int>(usable_cores().size());
-  return std::clamp(cores / job.threads_per_worker, 1, job.workers + 1);  // one for evaluations
 }
 
 // Two events per task.
@@ -106,7 +95,7 @@ Simulation::Simulation(const Job& job, const SimulatorOptions& options, Observer
       gate_(make_gate(job)),
       shard_(job, {.first = 0, .layout = job.task->layout()}, initial_parameters(job).view()),
       ledger_(job, pool_, observer, history_),
-      pool_(pool_threads(job, options), job.threads_per_worker) {
+      pool_(pool_threads(job, options.pool_threads, "simulate"), job.threads_per_worker) {
   slots_.reserve(static_cast<size_t>(job.workers));
   for (WorkerId id = 0; id < job.workers; ++id) slots_.push_back({.worker = WorkerSide(id, job)});
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "dist/history/measure.h"
 #include "dist/threads/threads.h"
@@ -78,7 +79,10 @@ bool HogwildServer::exchange(Seat& from) {
   return !run_.over;
 }
 
-void HogwildServer::leave(Seat&) { --live_; }
+void HogwildServer::leave(Seat& seat, std::string reason) {
+  --live_;
+  run_.send(LostWorker{seat.id, run_.taken, std::move(reason)});
+}
 
 void HogwildServer::end(History::Status status, const std::string& message) {
   if (!run_.over.exchange(true)) run_.end(status, message);

@@ -16,7 +16,7 @@ class HogwildServer : public Server {
 
   void open() override;
   bool exchange(Seat& from) override;
-  void leave(Seat& seat) override;
+  void leave(Seat& seat, std::string reason) override;
   void end(History::Status status, const std::string& message) override;
   void report_events(Observer&) override {}
   Tensor last_copy() override { return theta_.copy(); }

@@ -15,8 +15,8 @@ class Server {
   // On a worker's thread. Hands in its message; returns true when its seat holds what it works from next, false if the
   // run is over.
   virtual bool exchange(Seat& from) = 0;
-  // On a worker's thread: it is lost.
-  virtual void leave(Seat& seat) = 0;
+  // On a worker's thread: it is lost, for that reason, which goes to the mail.
+  virtual void leave(Seat& seat, std::string reason) = 0;
 
   // Ends the run, unless it has ended: no message is taken any more, and who waits goes on.
   virtual void end(History::Status status, const std::string& message) = 0;

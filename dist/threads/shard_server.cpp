@@ -15,6 +15,7 @@ struct ShardServer::Visit {
   Kind kind;
   Seat& from;
   std::span<const WorkerId> released;
+  std::string reason{};  // of leaving
 
   // Filled in on the way.
   UpdateRecord record{};
@@ -29,11 +30,7 @@ ShardServer::ShardServer(RunState& run, int shards)
       job_(run.job),
       gate_(make_gate(run.job)),
       next_evaluation_(job_.evaluate_every > 0 ? job_.evaluate_every : std::numeric_limits<int64_t>::max()) {
-  const std::vector<ShardRange> ranges = cut_shards(job_.task->layout(), shards);
-  require(shards == 1 || job_.rule->shardable(), "threads: this rule needs the whole vector: give it 1 shard, not {}",
-          shards);
-  const Tensor initial = initial_parameters(job_);
-  for (const ShardRange& range : ranges) shards_.emplace_back(job_, range, initial.view());
+  for (Shard& shard : make_shards(job_, shards, "threads")) shards_.emplace_back(std::move(shard));
 }
 
 Seat& ShardServer::seat(WorkerId id) {
@@ -86,16 +83,15 @@ bool ShardServer::exchange(Seat& from) {
   return !run_.over;
 }
 
-void ShardServer::leave(Seat& seat) {
+void ShardServer::leave(Seat& seat, std::string reason) {
   std::unique_lock<std::mutex> lock;
   Release released;
   if (gate_) {
     lock = std::unique_lock(gate_mutex_);
-    if (run_.over) return;
-    released = gate_->leave(seat.id);
+    if (!run_.over) released = gate_->leave(seat.id);
   }
-  Visit visit{.kind = Visit::Kind::leaving, .from = seat, .released = released};
-  this->visit(visit);
+  Visit visit{.kind = Visit::Kind::leaving, .from = seat, .released = released, .reason = reason};
+  if (!this->visit(visit)) run_.send(LostWorker{seat.id, run_.taken, std::move(reason)});
   wake(released);
 }
 
@@ -122,7 +118,10 @@ bool ShardServer::visit(Visit& visit) {
 
 void ShardServer::hand_in(Visit& visit, Locked& at, double now) {
   const WorkerId id = visit.from.id;
-  if (visit.kind == Visit::Kind::leaving) return at.record(at.shard.leave(id), now);
+  if (visit.kind == Visit::Kind::leaving) {
+    if (&at == &shards_.front()) run_.send(LostWorker{id, at.shard.accepted(), visit.reason});
+    return at.record(at.shard.leave(id), now);
+  }
   const WorkerSide& side = *visit.from.side;
   if (visit.kind == Visit::Kind::refused) return at.record(at.shard.refuse(id, side.outcome().loss), now);
 
@@ -144,7 +143,10 @@ void ShardServer::hand_in(Visit& visit, Locked& at, double now) {
 void ShardServer::decide(Visit& visit, const Shard& first) {
   const int64_t accepted = first.accepted();
   const bool last = accepted == job_.gradients;
-  for (const WorkerId id : visit.released) seat(id).batch = last ? -1 : assigned_++;
+  for (const WorkerId id : visit.released) {
+    require(!first.at_work(id), "threads: the rule's gate lets worker {} go on, which is at work", id);
+    seat(id).batch = last ? -1 : assigned_++;
+  }
   if (visit.kind != Visit::Kind::taken) return;
   run_.taken = accepted;
   if (last) {

@@ -16,7 +16,7 @@ class ShardServer : public Server {
 
   void open() override;
   bool exchange(Seat& from) override;
-  void leave(Seat& seat) override;
+  void leave(Seat& seat, std::string reason) override;
   void end(History::Status status, const std::string& message) override;
   void report_events(Observer& observer) override;
   Tensor last_copy() override;
@@ -25,7 +25,7 @@ class ShardServer : public Server {
 
  private:
   struct Locked {
-    Locked(const Job& job, const ShardRange& range, View initial) : shard(job, range, initial) {}
+    explicit Locked(Shard made) : shard(std::move(made)) {}
     std::mutex mutex;
     Shard shard;
     std::vector<Event> events;  // not told yet

@@ -178,9 +178,7 @@ void Engine::work_on(Seat& seat) {
         seat.bytes_down = seat.side->receive(task);
         seat.side->work(task, seat.batch, seat.info);
       } catch (...) {
-        LostWorker lost{seat.id, run_.taken, fmt::format("batch {}: {}", seat.batch, current_message())};
-        server_->leave(seat);
-        run_.send(std::move(lost));
+        server_->leave(seat, fmt::format("batch {}: {}", seat.batch, current_message()));
         return;
       }
     } while (server_->exchange(seat));
@@ -250,8 +248,6 @@ History Engine::result() {
   pool_.close();
   ledger_.report_evaluations(false);
   check_test_losses(history_);
-  std::stable_sort(history_.lost.begin(), history_.lost.end(),
-                   [](const LostWorker& a, const LostWorker& b) { return a.update < b.update; });
 
   for (const Seat& seat : run_.seats) history_.gradient_seconds += seat.side->seconds();
   history_.update_seconds = server_->update_seconds();
