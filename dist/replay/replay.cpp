@@ -13,7 +13,7 @@
 #include "dist/cores.h"
 #include "dist/history/measure.h"
 #include "dist/ledger.h"
-#include "dist/shard.h"
+#include "dist/replay/order.h"
 #include "dist/worker_side.h"
 
 namespace tg {
@@ -52,21 +52,17 @@ struct Slot {
   std::vector<double> squares{};  // of the gap, by shard
 };
 
-constexpr int64_t kNever = -1;
-
 class Replay {
  public:
   Replay(const Job& job, const std::vector<EventLog>& logs, const ReplayOptions& options, Observer& observer);
   Replayed run();
 
  private:
-  void scan();
   bool ready(const Track& track);
   bool wait_for_one();
   void wait_for(const Track& track, WorkerId id);
   void step(size_t s);
   void report();
-  void check(const Track& track, const Event& event);
   Event follow(size_t s, const Event& event);
   Event arrive(size_t s, const Event& event);
   Event send(size_t s, const Event& event);
@@ -78,15 +74,8 @@ class Replay {
   [[noreturn]] void refuse_stuck() const;
   Slot& slot(WorkerId id) { return slots_[static_cast<size_t>(id)]; }
 
-  // An error about the shard's next event.
-  template <class... Args>
-  void require_here(bool condition, const Track& track, fmt::format_string<Args...> format, Args&&... args) const {
-    if (!condition) fail("{}: {}", place(track), fmt::format(format, std::forward<Args>(args)...));
-  }
-  std::string place(const Track& track) const {
-    return fmt::format("shard {}, event {} ({})", &track - tracks_.data(), track.next,
-                       name_of(track.events[track.next].kind));
-  }
+  // Of the shard's next event.
+  Place place(size_t s) const { return {s, tracks_[s].next, tracks_[s].events[tracks_[s].next].kind}; }
 
   struct Copy {
     int64_t gradients = std::numeric_limits<int64_t>::max();  // until the first shard says
@@ -115,6 +104,7 @@ Replay::Replay(const Job& job, const std::vector<EventLog>& logs, const ReplayOp
       observer_(observer),
       ledger_(job, pool_, observer, result_.history),
       pool_(pool_threads(job, options.pool_threads, "replay"), job.threads_per_worker) {
+  std::vector<std::vector<int64_t>> arrivals = arrivals_of(logs, job.workers);
   std::vector<Shard> shards = make_shards(job, static_cast<int>(logs.size()), "replay");
   tracks_.reserve(shards.size());
   for (size_t s = 0; s < shards.size(); ++s)
@@ -122,31 +112,8 @@ Replay::Replay(const Job& job, const std::vector<EventLog>& logs, const ReplayOp
                        .events = logs[s].events,
                        .tasks = std::vector<int64_t>(static_cast<size_t>(job.workers))});
   for (WorkerId id = 0; id < job.workers; ++id) {
-    slots_.push_back({.side = WorkerSide(id, job)});
+    slots_.push_back({.side = WorkerSide(id, job), .needed = std::move(arrivals[static_cast<size_t>(id)])});
     slots_.back().squares.resize(tracks_.size());
-  }
-  scan();
-}
-
-// Which messages arrive anywhere, and how early: only these are computed.
-void Replay::scan() {
-  for (Track& track : tracks_) {
-    std::vector<int64_t> tasks(static_cast<size_t>(job_.workers));
-    for (track.next = 0; !track.done(); ++track.next) {
-      const Event& event = track.events[track.next];
-      const bool of_worker = event.kind != Kind::evaluate && event.kind != Kind::finish && event.kind != Kind::stop;
-      require_here(!of_worker || (event.worker >= 0 && event.worker < job_.workers), track,
-                   "there is no worker {}; the run has {}", event.worker, job_.workers);
-      if (event.kind != Kind::assign && event.kind != Kind::arrive) continue;
-      int64_t& count = tasks[static_cast<size_t>(event.worker)];
-      std::vector<int64_t>& needed = slot(event.worker).needed;
-      if (event.kind == Kind::assign) {
-        if (++count > std::ssize(needed)) needed.push_back(kNever);
-      } else if (count > 0 && needed[static_cast<size_t>(count - 1)] == kNever) {
-        needed[static_cast<size_t>(count - 1)] = static_cast<int64_t>(track.next);
-      }
-    }
-    track.next = 0;
   }
 }
 
@@ -231,7 +198,7 @@ void Replay::wait_for(const Track& track, WorkerId id) {
 void Replay::step(size_t s) {
   Track& track = tracks_[s];
   const Event& event = track.events[track.next];
-  check(track, event);
+  check_order(place(s), track.shard, event, track.next + 1 == track.events.size());
   if (s == 0 && event.kind == Kind::arrive && observer_.stop()) {
     stopped_ = true;
     return end(History::Status::stopped);
@@ -239,8 +206,8 @@ void Replay::step(size_t s) {
   Event now = follow(s, event);
   if (over_) return;
   now.time = event.time;
-  require_here(now.version == event.version, track, "{} messages were taken in; the log says {}", now.version,
-               event.version);
+  require_at(place(s), now.version == event.version, "{} messages were taken in; the log says {}", now.version,
+             event.version);
   observer_.on_event(static_cast<int>(s), now);
   compare(s, now, event);
   ++track.next;
@@ -252,32 +219,6 @@ void Replay::step(size_t s) {
 void Replay::report() {
   const auto waits = [this](const auto& copy) { return copy.second.gradients <= ledger_.reported(); };
   while (std::none_of(copies_.begin(), copies_.end(), waits) && ledger_.report_next()) {
-  }
-}
-
-// That the event can be the next.
-void Replay::check(const Track& track, const Event& event) {
-  const Shard& shard = track.shard;
-  const WorkerId id = event.worker;
-  const auto joined = [&] { require_here(shard.joined(id), track, "worker {} has not joined", id); };
-  switch (event.kind) {
-    case Kind::join: return require_here(!shard.joined(id), track, "worker {} has joined before", id);
-    case Kind::leave: return joined();
-    case Kind::assign:
-      joined();
-      require_here(!shard.at_work(id), track, "worker {} is at work already, on batch {}", id, shard.batch(id));
-      return require_here(event.batch >= 0, track, "there is no batch {}", event.batch);
-    case Kind::release: joined(); return require_here(!shard.at_work(id), track, "worker {} is at work", id);
-    case Kind::arrive:
-      joined();
-      require_here(shard.at_work(id), track, "worker {} was sent nothing to work from", id);
-      require_here(shard.batch(id) == event.batch && shard.told(id).learning_rate == event.learning_rate, track,
-                   "worker {} has batch {} with rate {}, not {} with {}", id, shard.batch(id),
-                   shard.told(id).learning_rate, event.batch, event.learning_rate);
-      return;
-    case Kind::evaluate: return;
-    case Kind::finish:
-    case Kind::stop: return require_here(track.next + 1 == track.events.size(), track, "events follow the run's end");
   }
 }
 
@@ -305,9 +246,9 @@ Event Replay::send(size_t s, const Event& event) {
     to.batch = event.batch;
     to.learning_rate = event.learning_rate;
   }
-  require_here(to.batch == event.batch && to.learning_rate == event.learning_rate, track,
-               "worker {} is sent batch {} with rate {}; another shard sent it {} with {}", event.worker, event.batch,
-               event.learning_rate, to.batch, to.learning_rate);
+  require_at(place(s), to.batch == event.batch && to.learning_rate == event.learning_rate,
+             "worker {} is sent batch {} with rate {}; another shard sent it {} with {}", event.worker, event.batch,
+             event.learning_rate, to.batch, to.learning_rate);
   const Event sent = track.shard.assign(event.worker, event.batch, event.learning_rate, to.side.reply());
   ++track.tasks[static_cast<size_t>(event.worker)];
   if (++to.sent_by == tracks_.size()) all_sent(to, event.worker);
@@ -333,8 +274,8 @@ Event Replay::arrive(size_t s, const Event& event) {
   wait_for(track, event.worker);
   const WorkerSide::Outcome& outcome = from.side.outcome();
   if (from.taken_by == 0) from.taken = event.taken;
-  require_here(from.taken == event.taken, track, "worker {}'s message was taken at one shard and refused at another",
-               event.worker);
+  require_at(place(s), from.taken == event.taken, "worker {}'s message was taken at one shard and refused at another",
+             event.worker);
   if (event.taken && !std::isfinite(outcome.loss) && !options_.compare) {
     end(History::Status::diverged,
         fmt::format("at update {}: {}", track.shard.accepted(), from.side.trouble(event.batch)));
@@ -371,8 +312,8 @@ Event Replay::evaluate(size_t s, const Event& event) {
   const Shard& shard = tracks_[s].shard;
   Copy& copy = copies_[event.batch];
   // Each belongs to one worker's visit to the shards, or to the run's end.
-  require_here(std::ssize(copies_) <= job_.workers + 1, tracks_[s], "{} evaluations that not all shards have begun",
-               copies_.size());
+  require_at(place(s), std::ssize(copies_) <= job_.workers + 1, "{} evaluations that not all shards have begun",
+             copies_.size());
   if (!copy.theta.defined()) copy.theta = Tensor::zeros({job_.task->layout().size()});
   if (s == 0) {
     copy.gradients = shard.accepted();
@@ -410,12 +351,11 @@ void Replay::end(History::Status status, std::string message) {
 
 // The logs are whole and nothing more can happen.
 void Replay::refuse_stuck() const {
-  for (const Track& track : tracks_) {
-    if (track.done()) continue;
-    const WorkerId id = track.events[track.next].worker;
-    require_here(false, track,
-                 "worker {}'s message needs parameters from all shards, and not all of them send them first", id);
-  }
+  for (size_t s = 0; s < tracks_.size(); ++s)
+    if (!tracks_[s].done())
+      require_at(place(s), false,
+                 "worker {}'s message needs parameters from all shards, and not all of them send them first",
+                 tracks_[s].events[tracks_[s].next].worker);
   fail("replay: nothing more can happen");
 }
 
