@@ -48,16 +48,6 @@ SimulatorOptions make_simulator_options(const RunOptions& options) {
           .pool_threads = options.pool_threads};
 }
 
-// The same for two runs if the events of one can be replayed by the other. (A key of a random stream is a hash.)
-uint64_t job_hash(const Plan& plan, const Layout& layout) {
-  Stream hash(layout.hash());
-  for (const RunOption& option : run_option_list()) {
-    if (option.name == "data_dir" || option.name == "pool_threads" || option.name == "evaluate_every") continue;
-    hash = hash.split(option.name + "=" + option.get(plan.options));
-  }
-  return hash.key();
-}
-
 std::string config_text(const Plan& plan, const Job& job, const std::vector<std::string>& command_line) {
   nlohmann::ordered_json options;
   for (const RunOption& option : run_option_list()) {
@@ -184,6 +174,16 @@ Job make_job(const Plan& plan, const Task& task) {
           .evaluate_every = std::max<int64_t>(between, 1),
           .seed = options.seed,
           .threads_per_worker = options.threads_per_worker};
+}
+
+// A key of a random stream is a hash.
+uint64_t job_hash(const Plan& plan, const Layout& layout) {
+  Stream hash(layout.hash());
+  for (const RunOption& option : run_option_list()) {
+    if (option.name == "data_dir" || option.name == "pool_threads" || option.name == "evaluate_every") continue;
+    hash = hash.split(option.name + "=" + option.get(plan.options));
+  }
+  return hash.key();
 }
 
 RunResult run(const Plan& plan, const Job& job, const RunFolder& folder, const std::vector<std::string>& command_line,

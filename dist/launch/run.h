@@ -34,6 +34,9 @@ ClassificationTask make_task(const Plan& plan, const Splits& data);
 // two drops at the same gradient.
 Job make_job(const Plan& plan, const Task& task);
 
+// The same for two runs if the events of one can be replayed by the other.
+uint64_t job_hash(const Plan& plan, const Layout& layout);
+
 struct RunResult {
   SummaryRow row;
   std::vector<EvaluationRecord> evaluations;

@@ -1,0 +1,65 @@
+#include "dist/launch/recorded_run.h"
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "dist/launch/run.h"
+#include "framework/core/error.h"
+
+namespace tg {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMostConfigBytes = 1 << 20;
+
+nlohmann::json read_config(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(path, error);
+  require(!error, "{}: {}; a run's folder has this file", path.string(), error.message());
+  require(bytes <= kMostConfigBytes, "{}: {} bytes are no run's configuration", path.string(), bytes);
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  require(!file.bad() && text.size() == bytes, "{}: cannot be read", path.string());
+  const nlohmann::json config = nlohmann::json::parse(text, nullptr, false);
+  require(config.is_object() && config.contains("options") && config["options"].is_object(),
+          "{}: this is no run's configuration: it is damaged, or something else", path.string());
+  return config["options"];
+}
+
+// Options that the file leaves out had no value, or came after the version that wrote it.
+RunOptions options_from(const nlohmann::json& config, const fs::path& path) {
+  RunOptions options;
+  for (const RunOption& option : run_option_list()) {
+    const auto found = config.find(option.name);
+    if (found == config.end() || found->is_null()) continue;
+    const std::string text = found->is_string() ? found->get<std::string>() : found->dump();
+    if (text.empty()) continue;
+    try {
+      option.set(options, text);
+    } catch (const Error& error) {
+      fail("{}: {}", path.string(), error.what());
+    }
+  }
+  return options;
+}
+
+}  // namespace
+
+RecordedRun read_run(const fs::path& folder, const std::string& data_dir) {
+  const fs::path path = folder / "config.json";
+  RunOptions options = options_from(read_config(path), path);
+  if (!data_dir.empty()) options.data_dir = data_dir;
+  return {folder, make_plan(std::move(options), MomentumUse::must_apply), read_event_logs(folder)};
+}
+
+void check_logs(const RecordedRun& run, const Layout& layout) {
+  const uint64_t hash = job_hash(run.plan, layout);
+  for (const EventLog& log : run.logs)
+    require(log.header.job_hash == hash,
+            "{}: {} was not written by the run that config.json describes, or by another version of tardygrad",
+            run.folder.string(), event_log_name(log.header.shard, log.header.shards));
+}
+
+}  // namespace tg
