@@ -1,5 +1,7 @@
 // Each kernel of the CPU against the plain loop, over a grid of shapes.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 #include "tests/backend/compare.h"
 
@@ -201,6 +203,57 @@ BOOST_AUTO_TEST_CASE(nan_wins_in_maxima) {
     on->max_pool2d(wide, {.kernel = 2, .stride = 2}, true, best, best_at);
     BOOST_TEST((std::isnan(best.item()) && best_at.item() == 1));
   }
+}
+
+// A relu that made NaN 0 would hide that a run has diverged. The channels are those of oneDNN's vectors, and others.
+BOOST_AUTO_TEST_CASE(relu_keeps_nan) {
+  const auto with_nan = [](const char* name, const Shape& shape) {
+    Tensor t = random_tensor(name, shape);
+    t.data<float>()[t.count() - 1] = NAN;
+    return t;
+  };
+  for (const int64_t channels : {7, 8, 16, 64})
+    for (const char* wrong : {"x", "weight", "bias", "none"}) {
+      const auto tensor = [&](const std::string& name, const Shape& shape) {
+        return name == wrong ? with_nan(wrong, shape) : random_tensor(name, shape);
+      };
+      const Shape pictures{3, 4, 4, channels}, vector{channels};
+      const Tensor x = tensor("x", pictures), vectors[] = {tensor("weight", vector), tensor("bias", vector)};
+      const Tensor kernel = tensor("weight", {channels, 3, 3, channels});
+      const Tensor rows = tensor("x", {3, channels}), matrix = tensor("weight", {channels, channels});
+      const Tensor zeros = Tensor::zeros(vector), ones = Tensor::full(vector, 1);
+      std::vector<std::vector<bool>> nan[2];
+      for (Backend* on : {&plain_backend(), &cpu_backend()}) {
+        Tensor y = Tensor::empty(pictures), mean = Tensor::empty(vector), variance = Tensor::empty(vector), kept;
+        const auto look = [&](const Tensor& at) {
+          std::vector<bool> is;
+          for (const double v : at.values()) is.push_back(std::isnan(v));
+          nan[on == &cpu_backend()].push_back(is);
+        };
+        on->conv2d(x, kernel, vectors[1], {.padding = 1}, true, y);
+        look(y);
+        on->batch_norm(x, vectors[0], vectors[1], {.relu = true}, y, mean, variance, kept);
+        look(y);
+        on->batch_norm_fixed(x, vectors[0], vectors[1], zeros, ones, {.relu = true}, y);
+        look(y);
+        Tensor product = Tensor::empty({3, channels});
+        on->linear(rows, matrix, vectors[1], true, product);
+        look(product);
+      }
+      for (size_t i = 0; i < nan[0].size(); ++i) {
+        BOOST_TEST((nan[0][i] == nan[1][i]), "kernel " << i << ", " << channels << " channels, NaN in " << wrong);
+        const bool any = std::find(nan[1][i].begin(), nan[1][i].end(), true) != nan[1][i].end();
+        BOOST_TEST(any == (wrong != std::string("none")));
+      }
+    }
+}
+
+// A dead channel has no variance, and is no NaN.
+BOOST_AUTO_TEST_CASE(batch_norm_of_zeros) {
+  const Tensor x = Tensor::zeros({4, 16}), ones = Tensor::full({16}, 1);
+  Tensor y = Tensor::empty({4, 16}), mean = Tensor::empty({16}), variance = Tensor::empty({16}), kept;
+  cpu_backend().batch_norm(x, ones, ones, {.relu = true}, y, mean, variance, kept);
+  for (const double v : y.values()) BOOST_TEST(v == 1);
 }
 
 BOOST_AUTO_TEST_CASE(softmax_and_cross_entropy) {

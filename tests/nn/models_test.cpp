@@ -2,8 +2,10 @@
 
 #include "framework/nn/models/models.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <utility>
 
 #include "framework/core/pool.h"
 #include "framework/nn/cost.h"
@@ -161,6 +163,28 @@ BOOST_AUTO_TEST_CASE(predicted_memory_is_what_a_step_takes) {
     const double ratio = static_cast<double>(cost.peak_bytes) / static_cast<double>(real);
     BOOST_TEST_MESSAGE(name << ": predicted " << cost.peak_bytes << ", taken " << real << ", ratio " << ratio);
     BOOST_TEST(std::abs(ratio - 1) < 0.02, name << ": predicted " << cost.peak_bytes << ", taken " << real);
+  }
+}
+
+// Nothing on the way hides that a parameter is no number any more.
+BOOST_AUTO_TEST_CASE(a_nan_in_any_parameter_reaches_the_result) {
+  for (const char* name : {"mlp:hidden=8", "lenet", "resnet8", "wrn16-4", "lstm"}) {
+    const Spec spec = Spec::parse(name, model_infos(), "model");
+    const bool sequences = spec.name() == "lstm";
+    const Shape sample = sequences ? Shape{3, 4} : Shape{16, 16, 1};
+    Model model = make_model(spec, sample, 10);
+    model.bind_new(1);
+    const Tensor x = Tensor::full(sequences ? Shape{2, 3, 4} : Shape{2, 16, 16, 1}, 1);
+    Tensor flat = model.parameters().flat;
+    for (const Layout::Entry& entry : model.layout().entries()) {
+      float& first = flat.data<float>()[entry.offset];
+      const float before = std::exchange(first, NAN);
+      const NoGrad no_grad;
+      const auto logits = model(x, {}).values();
+      first = before;
+      BOOST_TEST(std::any_of(logits.begin(), logits.end(), [](double v) { return std::isnan(v); }),
+                 name << " " << entry.name);
+    }
   }
 }
 

@@ -1,5 +1,7 @@
 // Batch normalisation by oneDNN, which takes statistics, normalises and clips in two passes over memory.
 
+#include <cmath>
+
 #include "framework/backend/cpu/cpu.h"
 #include "framework/backend/cpu/onednn.h"
 
@@ -67,6 +69,18 @@ struct BackwardPlan {
   onednn::Arguments arguments;
 };
 
+// oneDNN's relu makes a NaN 0, which would hide that a run has diverged. One NaN is in all of its channel, through what
+// the channel is normalised by, so that is where to look.
+void restore_nan(const Tensor& scale, const Tensor& shift, const Tensor& mean, const Tensor& variance, float epsilon,
+                 Tensor& y) {
+  const int64_t channels = scale.count(), count = y.count();
+  const float *s = scale.data<float>(), *b = shift.data<float>(), *m = mean.data<float>(), *v = variance.data<float>();
+  float* out = y.data<float>();
+  for (int64_t c = 0; c < channels; ++c)
+    if (std::isnan(s[c] * m[c] / std::sqrt(v[c] + epsilon) + b[c]))
+      for (int64_t i = c; i < count; i += channels) out[i] = NAN;
+}
+
 }  // namespace
 
 void CpuBackend::batch_norm(const Tensor& x, const Tensor& scale, const Tensor& shift,
@@ -86,6 +100,7 @@ void CpuBackend::batch_norm(const Tensor& x, const Tensor& scale, const Tensor& 
   }
   plan.primitive.execute(onednn::stream(), plan.arguments);
   onednn::stream().wait();
+  if (p.relu) restore_nan(scale, shift, mean, variance, p.epsilon, y);
 }
 
 void CpuBackend::batch_norm_backward(const Tensor& gradient, const Tensor& x, const Tensor& scale, const Tensor& mean,

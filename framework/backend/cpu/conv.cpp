@@ -3,6 +3,7 @@
 
 #include "framework/backend/cpu/cpu.h"
 #include "framework/backend/cpu/onednn.h"
+#include "framework/backend/cpu/relu.h"
 #include "framework/backend/cpu/sparse_conv.h"
 
 namespace tg {
@@ -16,11 +17,9 @@ using onednn::Tag;
 // A convolution's sizes: what a primitive is built for.
 struct Problem {
   int64_t n, h, w, c, k, r, s, oh, ow, stride, padding, dilation, groups;
-  bool bias, relu;
+  bool bias;
 
-  std::array<int64_t, 15> key() const {
-    return {n, h, w, c, k, r, s, oh, ow, stride, padding, dilation, groups, bias, relu};
-  }
+  std::array<int64_t, 14> key() const { return {n, h, w, c, k, r, s, oh, ow, stride, padding, dilation, groups, bias}; }
   memory::desc source() const { return {{n, c, h, w}, kFloat, Tag::nhwc}; }
   memory::desc result() const { return {{n, k, oh, ow}, kFloat, Tag::nhwc}; }
   // Ours are [K, R, S, C / groups]; with groups oneDNN counts the groups as a dimension of its own.
@@ -42,9 +41,9 @@ struct Problem {
   }
 };
 
-Problem problem_of(const Shape& x, const Shape& weight, const Shape& y, const ConvGeometry& g, bool bias, bool relu) {
-  return {x[0], x[1],     x[2],      x[3],       weight[0], weight[1], weight[2], y[1],
-          y[2], g.stride, g.padding, g.dilation, g.groups,  bias,      relu};
+Problem problem_of(const Shape& x, const Shape& weight, const Shape& y, const ConvGeometry& g, bool bias) {
+  return {x[0], x[1], x[2],     x[3],      weight[0],  weight[1], weight[2],
+          y[1], y[2], g.stride, g.padding, g.dilation, g.groups,  bias};
 }
 
 constexpr auto kAlgorithm = dnnl::algorithm::convolution_auto;
@@ -52,18 +51,12 @@ constexpr auto kAlgorithm = dnnl::algorithm::convolution_auto;
 dnnl::convolution_forward::primitive_desc forward_desc(const Problem& p) {
   const auto kind = dnnl::prop_kind::forward_training;
   const auto any = p.any_weights();
-  dnnl::primitive_attr attributes;
-  if (p.relu) {
-    dnnl::post_ops after;
-    after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-    attributes.set_post_ops(after);
-  }
   const auto desc = p.bias
                         ? dnnl::convolution_forward::desc(kind, kAlgorithm, p.source(), any, p.bias_desc(), p.result(),
                                                           p.strides(), p.dilates(), p.pads(), p.far_pads())
                         : dnnl::convolution_forward::desc(kind, kAlgorithm, p.source(), any, p.result(), p.strides(),
                                                           p.dilates(), p.pads(), p.far_pads());
-  return {desc, attributes, onednn::engine()};
+  return {desc, onednn::engine()};
 }
 
 // Weights in oneDNN's form beside weights in ours, and the primitive that turns one into the other.
@@ -158,7 +151,7 @@ Plan& plan_for(const Problem& p) {
 
 void CpuBackend::conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvGeometry& geometry,
                         bool relu, Tensor& y) {
-  const Problem p = problem_of(x.shape(), weight.shape(), y.shape(), geometry, bias.defined(), relu);
+  const Problem p = problem_of(x.shape(), weight.shape(), y.shape(), geometry, bias.defined());
   ForwardPlan& plan = plan_for<ForwardPlan>(p);
   const Tensor kept = plan.weights.import(weight);
   onednn::point(plan.arguments.at(DNNL_ARG_SRC), x);
@@ -166,13 +159,14 @@ void CpuBackend::conv2d(const Tensor& x, const Tensor& weight, const Tensor& bia
   if (p.bias) onednn::point(plan.arguments.at(DNNL_ARG_BIAS), bias);
   plan.convolution.execute(onednn::stream(), plan.arguments);
   onednn::stream().wait();
+  if (relu) relu_in_place(y);
 }
 
 void CpuBackend::conv2d_backward_data(const Tensor& gradient, const Tensor& weight, const ConvGeometry& geometry,
                                       Tensor& dx) {
   if (sparse_conv::pays(gradient, weight.shape(), geometry))
     return sparse_conv::backward_data(gradient, weight, geometry, dx);
-  const Problem p = problem_of(dx.shape(), weight.shape(), gradient.shape(), geometry, false, false);
+  const Problem p = problem_of(dx.shape(), weight.shape(), gradient.shape(), geometry, false);
   BackwardDataPlan& plan = plan_for<BackwardDataPlan>(p);
   const Tensor kept = plan.weights.import(weight);
   onednn::point(plan.arguments.at(DNNL_ARG_DIFF_DST), gradient);
@@ -185,7 +179,7 @@ void CpuBackend::conv2d_backward_weights(const Tensor& x, const Tensor& gradient
                                          Tensor& dweight, Tensor& dbias) {
   if (sparse_conv::pays(gradient, dweight.shape(), geometry))
     return sparse_conv::backward_weights(x, gradient, geometry, dweight, dbias);
-  const Problem p = problem_of(x.shape(), dweight.shape(), gradient.shape(), geometry, dbias.defined(), false);
+  const Problem p = problem_of(x.shape(), dweight.shape(), gradient.shape(), geometry, dbias.defined());
   BackwardWeightsPlan& plan = plan_for<BackwardWeightsPlan>(p);
   WeightForm& weights = plan.weights;
   weights.ours.set_data_handle(dweight.raw_mutable());
