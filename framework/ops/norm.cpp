@@ -1,13 +1,15 @@
 #include "framework/ops/norm.h"
 
+#include <cmath>
+
 #include "framework/backend/backend.h"
 #include "framework/ops/internal.h"
 
 namespace tg {
 namespace {
 
-// Checks x [..., C] and vectors [C]; returns the number of rows.
-int64_t check_channels(const Op& op, const Tensor& x,
+// Checks x [..., C], vectors [C] and epsilon; returns the number of rows.
+int64_t check_channels(const Op& op, const Tensor& x, double epsilon,
                        std::initializer_list<std::pair<const char*, const Tensor*>> vectors) {
   detail::require_floating(op, x);
   require(x.rank() >= 2, "{}: x must be [..., C], got {}", op.name(), x.shape().str());
@@ -17,6 +19,8 @@ int64_t check_channels(const Op& op, const Tensor& x,
             channels, v->shape().str());
     detail::require_alike(op, x, name, *v);
   }
+  require(epsilon >= 0 && std::isfinite(epsilon), "{}: epsilon {} is added to a variance; it is 0 or more", op.name(),
+          epsilon);
   return channels == 0 ? 0 : x.count() / channels;
 }
 
@@ -28,7 +32,7 @@ static const Op kBatchNorm{
     "dx = scale / sqrt(variance + epsilon) (g - dshift / rows - xhat dscale / rows)"};
 Tensor batch_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, const BatchNormOptions& options,
                   BatchStatistics* statistics) {
-  const int64_t rows = check_channels(kBatchNorm, x, {{"scale", &scale}, {"shift", &shift}});
+  const int64_t rows = check_channels(kBatchNorm, x, options.epsilon, {{"scale", &scale}, {"shift", &shift}});
   require(
       rows >= 2,
       "batch_norm: x {} has {} value a channel; its variance says nothing. Train with a larger batch, or evaluate with "
@@ -65,7 +69,8 @@ static const Op kBatchNormFixed{"batch_norm_fixed",
                                 "dx = g scale / sqrt(variance + epsilon)"};
 Tensor batch_norm_fixed(const Tensor& x, const Tensor& scale, const Tensor& shift, const Tensor& mean,
                         const Tensor& variance, const BatchNormOptions& options) {
-  check_channels(kBatchNormFixed, x, {{"scale", &scale}, {"shift", &shift}, {"mean", &mean}, {"variance", &variance}});
+  check_channels(kBatchNormFixed, x, options.epsilon,
+                 {{"scale", &scale}, {"shift", &shift}, {"mean", &mean}, {"variance", &variance}});
   const BatchNormGeometry geometry{options.epsilon, options.relu};
   const Tensor input = x.as_contiguous(), s = scale.as_contiguous(), m = mean.as_contiguous(),
                v = variance.as_contiguous();
@@ -93,7 +98,7 @@ static const Op kLayerNorm{
     "dshift = sum of g, dscale = sum of g xhat; with h = g scale, "
     "dx = (h - mean of h - xhat mean of (h xhat)) / sqrt(variance + epsilon), means over the row"};
 Tensor layer_norm(const Tensor& x, const Tensor& scale, const Tensor& shift, double epsilon) {
-  check_channels(kLayerNorm, x, {{"scale", &scale}, {"shift", &shift}});
+  check_channels(kLayerNorm, x, epsilon, {{"scale", &scale}, {"shift", &shift}});
   require(x.dim(-1) >= 2, "layer_norm: rows of {} value; x is {}", x.dim(-1), x.shape().str());
   const Tensor input = x.as_contiguous(), s = scale.as_contiguous();
   Tensor y = detail::empty_like(x);
@@ -118,9 +123,10 @@ static const Op kLocalResponseNorm{
 Tensor local_response_norm(const Tensor& x, const LocalResponseNormOptions& options) {
   detail::require_floating(kLocalResponseNorm, x);
   require(x.rank() >= 2, "local_response_norm: x must be [..., C], got {}", x.shape().str());
-  require(options.size >= 1 && options.size <= 1024 && options.k > 0 && options.alpha >= 0,
-          "local_response_norm: size {}, k {}, alpha {}; size is 1 to 1024, k positive, alpha not negative",
-          options.size, options.k, options.alpha);
+  require(options.size >= 1 && options.size <= 1024 && options.k > 0 && options.alpha >= 0 &&
+              std::isfinite(options.k + options.alpha + options.beta),
+          "local_response_norm: size {}, k {}, alpha {}, beta {}; size is 1 to 1024, k positive, alpha not negative",
+          options.size, options.k, options.alpha, options.beta);
   const ResponseNormGeometry geometry{options.size, options.alpha, options.beta, options.k};
   const Tensor input = x.as_contiguous();
   Tensor y = detail::empty_like(x);

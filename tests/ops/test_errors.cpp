@@ -168,6 +168,9 @@ BOOST_AUTO_TEST_CASE(losses_with_options) {
 BOOST_AUTO_TEST_CASE(normalisations) {
   refused([] { batch_norm(f32({1, 3}), f32({3}), f32({3})); }, "batch_norm", {"[1, 3]", "1 value", "larger batch"});
   refused([] { batch_norm(f32({4, 3}), f32({2}), f32({3})); }, "batch_norm", {"scale must be [3]", "[2]"});
+  refused([] { batch_norm(f32({4, 3}), f32({3}), f32({3}), {.epsilon = -1}); }, "batch_norm", {"epsilon -1"});
+  refused([] { layer_norm(f32({4, 3}), f32({3}), f32({3}), NAN); }, "layer_norm", {"epsilon nan"});
+  refused([] { local_response_norm(f32({4, 3}), {.beta = INFINITY}); }, "local_response_norm", {"beta inf"});
   refused([] { layer_norm(f32({4, 1}), f32({1}), f32({1})); }, "layer_norm", {"[4, 1]"});
   refused([] { local_response_norm(f32({4, 3}), {.size = 0}); }, "local_response_norm", {"size 0"});
   refused([] { avg_pool2d(f32({1, 4, 4, 1}), {.relu = true}); }, "avg_pool2d", {"relu"});
