@@ -42,6 +42,9 @@ class Observer {
   virtual void on_evaluation(const EvaluationRecord&) {}
   virtual void on_note(const std::string&) {}  // what the user should know at once: a worker is lost, or waited for
   virtual bool stop() { return false; }        // asked before each update: true ends the run cleanly
+  // Asked by a replay before a shard takes a message in: whom to tell the terms of its step (Update::explain); null:
+  // nobody.
+  virtual Terms* explain_to(int /*shard*/, WorkerId, int64_t /*batch*/) { return nullptr; }
 };
 
 // Throws Error, which begins with the engine's name, for a job that cannot run.

@@ -68,15 +68,23 @@ Event Shard::arrived(WorkerId worker, bool taken, double loss) {
   return event;
 }
 
-Event Shard::take(WorkerId worker, View message, View sent, double loss) {
+StepInfo Shard::info(WorkerId worker, View sent) const {
   StepInfo info = told(worker);
   info.accepted = accepted_;
   info.workers = live_;
   info.lag = lag(worker);
   if (job_.rule->needs_sent()) info.sent = range_.part_of(sent);
+  return info;
+}
+
+void Shard::explain(WorkerId worker, View message, View sent, Terms& terms) const {
+  update_->explain(worker, range_.part_of(message), info(worker, sent), terms);
+}
+
+Event Shard::take(WorkerId worker, View message, View sent, double loss) {
   {
     const Stopwatch stopwatch(seconds_);
-    update_->apply(worker, range_.part_of(message), info);
+    update_->apply(worker, range_.part_of(message), info(worker, sent));
   }
   ++accepted_;
   if (update_->theta_changed()) ++changes_;

@@ -34,6 +34,8 @@ class Shard {
   // `reply` are whole vectors of the worker, of which only this shard's part is looked at.
   Event join(WorkerId worker);
   Event leave(WorkerId worker);
+  // Says what take() of the same message is going to do.
+  void explain(WorkerId worker, View message, View sent, Terms& terms) const;
   // Applies the message.
   Event take(WorkerId worker, View message, View sent, double loss);
   // The gate does not take the message.
@@ -58,6 +60,7 @@ class Shard {
   const Slot& slot(WorkerId worker) const { return slots_[place(worker)]; }
   Slot& slot(WorkerId worker) { return slots_[place(worker)]; }
   Event event(Event::Kind kind, WorkerId worker) const;
+  StepInfo info(WorkerId worker, View sent) const;
   Event arrived(WorkerId worker, bool taken, double loss);
   void reply(WorkerId worker, float learning_rate, Span reply);
 

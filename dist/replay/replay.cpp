@@ -292,6 +292,10 @@ Event Replay::arrive(size_t s, const Event& event) {
                    .bytes_up = outcome.bytes,
                    .bytes_down = from.bytes_down};
   from.squares[s] = track.shard.squared_gap(from.side.sent());
+  if (event.taken) {
+    Terms* const terms = observer_.explain_to(static_cast<int>(s), event.worker, event.batch);
+    if (terms) track.shard.explain(event.worker, from.side.message(), from.side.sent(), *terms);
+  }
   const Event arrived = event.taken
                             ? track.shard.take(event.worker, from.side.message(), from.side.sent(), outcome.loss)
                             : track.shard.refuse(event.worker, outcome.loss);
@@ -310,6 +314,7 @@ void Replay::all_taken(Slot& slot) {
 
 Event Replay::evaluate(size_t s, const Event& event) {
   const Shard& shard = tracks_[s].shard;
+  if (!options_.evaluate) return shard.evaluate(event.batch);
   Copy& copy = copies_[event.batch];
   // Each belongs to one worker's visit to the shards, or to the run's end.
   require_at(place(s), std::ssize(copies_) <= job_.workers + 1, "{} evaluations that not all shards have begun",

@@ -9,6 +9,7 @@ namespace tg {
 struct ReplayOptions {
   // True: losses and hashes of theta must be those that were recorded. False where job.rule is another than the run's.
   bool compare = true;
+  bool evaluate = true;  // false: nothing is computed on the test set
   int pool_threads = 0;  // as SimulatorOptions
 };
 

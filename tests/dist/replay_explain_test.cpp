@@ -1,0 +1,127 @@
+// What a replay can be asked: the terms of an update.
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "dist/replay/replay.h"
+#include "tests/dist/threads_fake.h"
+
+using namespace tg;
+using fake::FourTensors;
+
+namespace {
+
+// Asks for the terms of one batch's message, or of all messages, and keeps what it is told, by shard.
+struct Curious : Observer {
+  struct Told : Terms {
+    std::vector<std::string> names;
+    std::vector<double> steps;  // their sum
+    void term(const std::string& name, View values) override {
+      names.push_back(name);
+      if (!name.starts_with("step")) return;
+      steps.resize(static_cast<size_t>(values.size));
+      for (int64_t i = 0; i < values.size; ++i) steps[static_cast<size_t>(i)] += static_cast<double>(values[i]);
+    }
+  };
+  std::vector<Told> told;
+  std::vector<UpdateRecord> updates;
+  int64_t batch = -1;       // -1: all
+  int64_t stop_after = -1;  // updates
+  int asked = 0;
+
+  explicit Curious(size_t shards) : told(shards) {}
+  Terms* explain_to(int shard, WorkerId, int64_t of) override {
+    ++asked;
+    return batch < 0 || batch == of ? &told[static_cast<size_t>(shard)] : nullptr;
+  }
+  void on_update(const UpdateRecord& update) override { updates.push_back(update); }
+  bool stop() override { return std::ssize(updates) == stop_after; }
+};
+
+std::vector<EventLog> record(const Job& job, int shards) {
+  fake::Recorder heard;
+  run_threads(job, {.shards = shards}, heard);
+  std::vector<EventLog> logs;
+  for (const auto& events : heard.shards) logs.push_back({.header = {}, .events = events});
+  return logs;
+}
+
+Job make_job(const Task& task, const Rule& rule) {
+  Job job = fake::job(task, rule, 4, 200);
+  job.schedule = Schedule({.peak = 0.002, .warmup = 50, .drops = {100}});
+  job.evaluate_every = 50;
+  return job;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(replay_explains)
+
+BOOST_AUTO_TEST_CASE(all_steps_together_lead_from_the_initial_to_the_final_parameters) {
+  const FourTensors task;
+  for (const char* spec : {"asgd", "dc-asgd-a:mean-square=worker", "multi-asgd", "dana-zero"})
+    for (const int shards : {1, 3}) {
+      const auto rule = fake::rule(spec);
+      const Job job = make_job(task, *rule);
+      Curious curious(static_cast<size_t>(shards));
+      const std::vector<EventLog> logs = record(job, shards);
+      const Replayed replayed = replay(job, logs, {.pool_threads = 2}, curious);
+      BOOST_TEST(replayed.difference == "");
+      BOOST_TEST(curious.asked == 200 * shards);
+      std::vector<double> steps;
+      for (const auto& told : curious.told) steps.insert(steps.end(), told.steps.begin(), told.steps.end());
+      const Tensor initial = initial_parameters(job);
+      double worst = 0, farthest = 0;
+      for (const int64_t i : fake::parameters(task.layout())) {
+        const double moved = static_cast<double>(initial.view()[i]) -
+                             static_cast<double>(replayed.history.theta[static_cast<size_t>(i)]);
+        worst = std::max(worst, std::abs(moved - steps[static_cast<size_t>(i)]));
+        farthest = std::max(farthest, std::abs(moved));
+      }
+      BOOST_TEST_CONTEXT(spec << ", " << shards << " shards") {
+        BOOST_TEST(worst < 1e-5);  // 200 roundings of float32 near 1
+        BOOST_TEST(farthest > 0.01);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(one_update_is_explained_by_every_shard_and_the_replay_may_end_there) {
+  FourTensors task;
+  const auto rule = fake::rule("dana-zero");
+  const Job job = make_job(task, *rule);
+  const std::vector<EventLog> logs = record(job, 3);
+  std::vector<int64_t> batches;
+  for (const Event& event : logs.front().events)
+    if (event.kind == Event::Kind::arrive) batches.push_back(event.batch);
+  int evaluated = 0;
+  task.on_evaluate = [&] { ++evaluated; };
+  Curious curious(3);
+  curious.batch = batches.at(120);
+  curious.stop_after = 121;
+  const Replayed replayed = replay(job, logs, {.evaluate = false, .pool_threads = 2}, curious);
+  for (const auto& told : curious.told) {
+    BOOST_TEST(told.names.size() == 7u);
+    BOOST_TEST(told.names.front() == "g");
+  }
+  BOOST_TEST(curious.updates.back().batch == curious.batch);
+  BOOST_TEST((replayed.history.status == History::Status::stopped));
+  BOOST_TEST(replayed.difference == "");
+  BOOST_TEST(evaluated == 0);
+  BOOST_TEST(replayed.history.evaluations.empty());
+}
+
+BOOST_AUTO_TEST_CASE(explaining_changes_nothing) {
+  const FourTensors task;
+  const auto rule = fake::rule("ssgd:momentum=0.9");
+  const Job job = make_job(task, *rule);
+  const std::vector<EventLog> logs = record(job, 2);
+  Observer nobody;
+  Curious curious(2);
+  const Replayed silent = replay(job, logs, {.pool_threads = 2}, nobody);
+  const Replayed told = replay(job, logs, {.pool_threads = 2}, curious);
+  BOOST_TEST(told.difference == "");
+  BOOST_TEST(told.history.theta == silent.history.theta, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
