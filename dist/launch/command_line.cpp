@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <new>
+#include <tuple>
 
 #include "dist/launch/commands.h"
 #include "dist/launch/parse.h"
@@ -14,7 +15,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr int kMostValues = 1000;  // after one flag of `compare`
+constexpr int kMostValues = 1000;        // after one flag of `compare`
+constexpr int64_t kMostTraced = 20'000;  // updates on one page
+constexpr int64_t kMostUpdates = int64_t{1} << 40;
 
 constexpr const char* kExitCodes =
     "Exit status: 0; 1 after a mistake, with its reason on standard error; 2 if training diverged;\n"
@@ -41,6 +44,22 @@ constexpr const char* kCompareExamples =
     "Every combination of the values runs once, each in a folder of its own below --out, which gets summary.csv with\n"
     "a row per run and error.svg, loss.svg and gap.svg over all. A run that diverges does not end the others.\n";
 
+constexpr const char* kExplainExamples =
+    "Examples:\n"
+    "  tardygrad explain runs/first --update 412\n"
+    "  tardygrad explain runs/first --update 51 --worker 3 --parameter conv1.weight --json\n\n"
+    "The run is replayed up to that update. Shown are the terms of the rule's formula, as its file in optim/ has "
+    "them,\n"
+    "each with its 2-norm and its five largest coordinates.\n";
+
+constexpr const char* kTraceExamples =
+    "Examples:\n"
+    "  tardygrad trace runs/first\n"
+    "  tardygrad trace runs/first --updates 1000..1199\n\n"
+    "The run is replayed up to the last of these updates. Its folder gets trace.html, a page that steps through them, "
+    "and\n"
+    "trace.svg.\n";
+
 // One subcommand of those that take run_option_list(): the words after each flag.
 struct RunFlags {
   std::vector<Words> values{std::vector<Words>(run_option_list().size())};
@@ -57,9 +76,57 @@ void add_run_flags(CLI::App& command, RunFlags& flags, bool lists) {
   command.add_option("--out", flags.out, "the results' folder, new or empty (a new one below runs/)")->type_name("DIR");
 }
 
+// The commands that look at a recorded run.
+struct Questions {
+  CLI::App *explain = nullptr, *trace = nullptr;
+  std::string run, data_dir, update, worker, parameter, updates;
+  bool json = false;
+};
+
+CLI::App* add_question(CLI::App& app, Questions& questions, const char* name, const char* help) {
+  CLI::App* command = app.add_subcommand(name, help);
+  command->add_option("run", questions.run, "the run's folder")->type_name("DIR");
+  command->add_option("--data-dir", questions.data_dir, "where the data set's files are (as for the run)")
+      ->type_name("DIR");
+  return command;
+}
+
+void add_questions(CLI::App& app, Questions& questions) {
+  questions.explain = add_question(app, questions, "explain", "the terms of one update of a run");
+  questions.explain->add_option("--update", questions.update, "which, counted from 0")->type_name("N");
+  questions.explain->add_option("--worker", questions.worker, "count this worker's updates only")->type_name("I");
+  questions.explain->add_option("--parameter", questions.parameter, "show this tensor alone")->type_name("NAME");
+  questions.explain->add_flag("--json", questions.json, "as JSON");
+  questions.explain->footer(kExplainExamples);
+
+  questions.trace = add_question(app, questions, "trace", "who worked on what when in a run: a page and a picture");
+  questions.trace->add_option("--updates", questions.updates, "the first and the last (0..399)")->type_name("A..B");
+  questions.trace->footer(kTraceExamples);
+}
+
+int answer(const Questions& questions) {
+  const char* name = questions.explain->parsed() ? "explain" : "trace";
+  require(!questions.run.empty(), "{0}: which run? `tardygrad {0} runs/NAME`", name);
+  if (questions.trace->parsed()) {
+    TraceOptions options{.run = questions.run, .data_dir = questions.data_dir};
+    if (questions.trace->count("--updates") != 0)
+      std::tie(options.first, options.last) = parse_range("--updates", questions.updates, kMostTraced);
+    return trace(options);
+  }
+  require(questions.explain->count("--update") != 0, "explain: which update? --update N");
+  ExplainOptions options{.run = questions.run, .data_dir = questions.data_dir};
+  options.update = parse_integer("--update", questions.update, 0, kMostUpdates);
+  if (questions.explain->count("--worker") != 0)
+    options.worker = static_cast<WorkerId>(parse_integer("--worker", questions.worker, 0, 1 << 16));
+  options.parameter = questions.parameter;
+  options.json = questions.json;
+  return explain(options);
+}
+
 Words flags_of(const CLI::App& command) {
   Words flags;
-  for (const CLI::Option* option : command.get_options()) flags.push_back("--" + option->get_lnames().front());
+  for (const CLI::Option* option : command.get_options())
+    if (!option->get_lnames().empty()) flags.push_back("--" + option->get_lnames().front());
   return flags;
 }
 
@@ -100,6 +167,9 @@ int parse_and_run(int argc, const char* const* argv) {
   add_run_flags(*compare_command, compare_flags, true);
   compare_command->footer(kCompareExamples);
 
+  Questions questions;
+  add_questions(app, questions);
+
   CLI::App* info_command =
       app.add_subcommand("info", "versions, machine, data sets, models, rules, codecs; or a model");
   std::string data_dir;
@@ -134,7 +204,8 @@ int parse_and_run(int argc, const char* const* argv) {
   server_command->add_option("--seconds", seconds, "how long to measure each rule (1)")->type_name("S");
   server_command->add_flag("--json", server.json, "one line of JSON");
 
-  for (CLI::App* command : {train_command, compare_command, info_command, bench_command, step_command, server_command})
+  for (CLI::App* command : {train_command, compare_command, questions.explain, questions.trace, info_command,
+                            bench_command, step_command, server_command})
     command->allow_extras();
   if (argc <= 1) {
     std::fputs(app.help().c_str(), stdout);
@@ -162,6 +233,7 @@ int parse_and_run(int argc, const char* const* argv) {
     return train(options, train_flags.out, typed);
   }
   if (compare_command->parsed()) return compare(compare_flags.values, compare_flags.out, typed);
+  if (questions.explain->parsed() || questions.trace->parsed()) return answer(questions);
   if (info_command->parsed()) {
     for (const char* flag : {"--input", "--classes", "--batch"})
       require(info_command->count(flag) == 0 || info_command->count("--model") != 0,

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "dist/launch/run_options.h"
+#include "optim/state.h"  // WorkerId
 
 namespace tg {
 
@@ -19,6 +21,25 @@ int train(const RunOptions& options, const std::filesystem::path& out, const std
 // `values` as make_plans() takes them. Runs that diverge do not end the others and do not change the exit status.
 int compare(const std::vector<std::vector<std::string>>& values, const std::filesystem::path& out,
             const std::vector<std::string>& command_line);
+
+struct ExplainOptions {
+  std::filesystem::path run;
+  std::string data_dir;  // empty: where the run found its data
+  int64_t update = 0;
+  std::optional<WorkerId> worker{};  // given: `update` counts this worker's
+  std::string parameter{};           // empty: all
+  bool json = false;
+};
+// The terms of one update of a recorded run.
+int explain(const ExplainOptions& options);
+
+struct TraceOptions {
+  std::filesystem::path run;
+  std::string data_dir;
+  int64_t first = 0, last = 399;  // updates
+};
+// Writes trace.html and trace.svg into the run's folder.
+int trace(const TraceOptions& options);
 
 int info(const std::string& data_dir, bool json);
 

@@ -41,6 +41,16 @@ int64_t parse_integer(const char* flag, const std::string& text, int64_t least, 
   return value;
 }
 
+std::pair<int64_t, int64_t> parse_range(const char* flag, const std::string& text, int64_t most) {
+  const std::size_t dots = std::min(text.find(".."), text.size());
+  int64_t first = 0, last = 0;
+  require(parse_all(text.substr(0, dots), first) && parse_all(text.substr(std::min(dots + 2, text.size())), last) &&
+              first >= 0 && last >= first,
+          "{}: expected two whole numbers from 0 that do not fall, such as 100..199, found '{}'", flag, text);
+  require(last - first < most, "{}: from {} to {} are more than {} numbers", flag, first, last, most);
+  return {first, last};
+}
+
 uint64_t parse_seed(const char* flag, const std::string& text) {
   uint64_t value = 0;
   require(parse_all(text, value), "{}: expected a whole number from 0 to {}, found '{}'", flag,

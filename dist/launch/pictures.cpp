@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "framework/core/error.h"
@@ -29,18 +30,25 @@ bool has_points(const Plot& plot) {
   });
 }
 
-// Draws what has points. The reason if that is not possible.
-std::string draw_all(const std::filesystem::path& folder, const std::vector<std::pair<const char*, Plot>>& plots) {
+// The reason if `draw_them` cannot do it.
+std::string reason_not_to(const std::function<void()>& draw_them) {
   if (!gnuplot_found())
     return "no pictures: there is no gnuplot; run apt-get install --no-install-recommends gnuplot-nox";
   try {
-    for (const auto& [name, plot] : plots) {
-      if (has_points(plot)) draw(plot, folder / name);
-    }
+    draw_them();
   } catch (const Error& error) {
     return fmt::format("not all pictures: {}", error.what());
   }
   return "";
+}
+
+// Draws what has points. The reason if that is not possible.
+std::string draw_all(const std::filesystem::path& folder, const std::vector<std::pair<const char*, Plot>>& plots) {
+  return reason_not_to([&] {
+    for (const auto& [name, plot] : plots) {
+      if (has_points(plot)) draw(plot, folder / name);
+    }
+  });
 }
 
 // The mean over runs of what they have at the same place; runs that ended early count as far as they came.
@@ -61,6 +69,10 @@ Series mean_curve(const ComparedRuns& compared, double EvaluationRecord::*field)
 }
 
 }  // namespace
+
+std::string draw_trace_of_run(const std::filesystem::path& folder, const Trace& trace) {
+  return reason_not_to([&] { draw_trace(trace, folder / "trace.svg"); });
+}
 
 Series gap_curve(const History& history) {
   Series gaps{"", {}, {}, Style::lines};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dist/history/history.h"
+#include "dist/history/trace.h"
 #include "framework/io/plot.h"
 
 namespace tg {
@@ -13,6 +14,9 @@ namespace tg {
 // loss.svg and error.svg over epochs, lag.svg (histogram) and gap.svg (over updates) of one run into its folder.
 // Returns what the user should know: empty, or why there are no pictures. Never throws for want of gnuplot.
 std::string draw_run(const std::filesystem::path& folder, const std::string& title, const History& history);
+
+// trace.svg into its folder. Returns as draw_run() does.
+std::string draw_trace_of_run(const std::filesystem::path& folder, const Trace& trace);
 
 // The gap at each update, thinned for a picture.
 Series gap_curve(const History& history);
