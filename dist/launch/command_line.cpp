@@ -37,6 +37,15 @@ constexpr const char* kTrainExamples =
     "The run's folder: config.json, metrics.csv (a line per evaluation), events.bin, summary.csv, workers.csv and\n"
     "pictures (loss, error, lag, gap as .svg). No run overwrites another.\n";
 
+constexpr const char* kReplayExamples =
+    "Examples:\n"
+    "  tardygrad train --engine threads --workers 4 --rule dana-zero --out runs/a\n"
+    "  tardygrad replay runs/a\n"
+    "  tardygrad replay runs/a --rule asgd --out runs/b\n\n"
+    "Takes the messages in the order of the run's events. Exit status: 0 if every loss and the final parameters are\n"
+    "the run's, bit for bit; 1 if not, naming the first update that differs. With --rule, the same arrivals, batches,\n"
+    "rates and initial parameters under another rule.\n";
+
 constexpr const char* kCompareExamples =
     "Examples:\n"
     "  tardygrad compare --rule sgd asgd ssgd dc-asgd-a --workers 1 8 --lr 0.05\n"
@@ -70,8 +79,9 @@ void add_run_flags(CLI::App& command, RunFlags& flags, bool lists) {
   for (std::size_t i = 0; i < flags.values.size(); ++i) {
     const RunOption& option = run_option_list()[i];
     CLI::Option* added = command.add_option(option.flag, flags.values[i], option.help);
-    added->type_name(option.values + (lists ? " ..." : ""));
-    added->expected(1, lists ? kMostValues : 1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    const bool is_switch = option.values.empty();
+    added->type_name((is_switch ? "[true|false]" : option.values) + (lists ? " ..." : ""));
+    added->expected(is_switch ? 0 : 1, lists ? kMostValues : 1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
   command.add_option("--out", flags.out, "the results' folder, new or empty (a new one below runs/)")->type_name("DIR");
 }
@@ -167,6 +177,15 @@ int parse_and_run(int argc, const char* const* argv) {
   add_run_flags(*compare_command, compare_flags, true);
   compare_command->footer(kCompareExamples);
 
+  CLI::App* replay_command = app.add_subcommand("replay", "a recorded run once more, or another rule on its arrivals");
+  ReplayRunOptions replay;
+  replay_command->add_option("run", replay.run, "the run's folder")->type_name("DIR");
+  replay_command->add_option("--rule", replay.rule, "another rule (the run's own)")->type_name("RULE");
+  replay_command->add_option("--out", replay.out, "the results' folder, new or empty (none)")->type_name("DIR");
+  replay_command->add_option("--data-dir", replay.data_dir, "as for train (the run's)")->type_name("DIR");
+  replay_command->add_option("--pool-threads", replay.pool_threads, "as for train (0)")->type_name("N");
+  replay_command->footer(kReplayExamples);
+
   Questions questions;
   add_questions(app, questions);
 
@@ -204,8 +223,8 @@ int parse_and_run(int argc, const char* const* argv) {
   server_command->add_option("--seconds", seconds, "how long to measure each rule (1)")->type_name("S");
   server_command->add_flag("--json", server.json, "one line of JSON");
 
-  for (CLI::App* command : {train_command, compare_command, questions.explain, questions.trace, info_command,
-                            bench_command, step_command, server_command})
+  for (CLI::App* command : {train_command, compare_command, replay_command, questions.explain, questions.trace,
+                            info_command, bench_command, step_command, server_command})
     command->allow_extras();
   if (argc <= 1) {
     std::fputs(app.help().c_str(), stdout);
@@ -233,6 +252,7 @@ int parse_and_run(int argc, const char* const* argv) {
     return train(options, train_flags.out, typed);
   }
   if (compare_command->parsed()) return compare(compare_flags.values, compare_flags.out, typed);
+  if (replay_command->parsed()) return replay_run(replay, typed);
   if (questions.explain->parsed() || questions.trace->parsed()) return answer(questions);
   if (info_command->parsed()) {
     for (const char* flag : {"--input", "--classes", "--batch"})

@@ -22,6 +22,17 @@ int train(const RunOptions& options, const std::filesystem::path& out, const std
 int compare(const std::vector<std::vector<std::string>>& values, const std::filesystem::path& out,
             const std::vector<std::string>& command_line);
 
+// As they were typed; empty: the default.
+struct ReplayRunOptions {
+  std::string run;           // its folder
+  std::string rule;          // another rule on the same arrivals; empty: the run's own, which must give the same bits
+  std::string out;           // a folder for the results; empty: none
+  std::string data_dir;      // empty: the run's
+  std::string pool_threads;  // as for train
+};
+// kExitError if an update differs from the recorded one; kExitDiverged if another rule diverges.
+int replay_run(const ReplayRunOptions& options, const std::vector<std::string>& command_line);
+
 struct ExplainOptions {
   std::filesystem::path run;
   std::string data_dir;  // empty: where the run found its data

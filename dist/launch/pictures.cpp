@@ -77,6 +77,7 @@ std::string draw_trace_of_run(const std::filesystem::path& folder, const Trace& 
 Series gap_curve(const History& history) {
   Series gaps{"", {}, {}, Style::lines};
   for (const UpdateRecord& update : history.updates) {
+    if (std::isnan(update.gap)) continue;  // not measured
     gaps.x.push_back(static_cast<double>(update.update));
     gaps.y.push_back(update.gap);
   }

@@ -24,13 +24,13 @@ std::string rules_with(const std::string& option) {
   return names;
 }
 
-void settle_momentum(Plan& plan, MomentumUse use) {
+void settle_momentum(Plan& plan, Unfit unfit) {
   RunOptions& options = plan.options;
   if (!plan.rule_spec.has("momentum")) {
     const double asked = options.momentum.value_or(0);
     options.momentum = 0;
     if (asked == 0) return;  // a rule without momentum does as it is told
-    require(use == MomentumUse::where_possible,
+    require(unfit == Unfit::leave_out,
             "--momentum {}: rule {} has no momentum; leave it out, or choose a rule that has: {}", asked,
             plan.rule_spec.name(), rules_with("momentum"));
     plan.notes.push_back(
@@ -43,6 +43,59 @@ void settle_momentum(Plan& plan, MomentumUse use) {
     plan.rule_spec.set("momentum", fmt::format("{}", *options.momentum));
   }
   options.momentum = plan.rule_spec.number("momentum", 0, 1);
+}
+
+// Refuses what the user asked for, or notes that it is left out.
+void leave_out(Plan& plan, Unfit unfit, const std::string& reason) {
+  require(unfit == Unfit::leave_out, "{}", reason);
+  plan.notes.push_back(reason + "; left out here");
+}
+
+// Options of another engine.
+void settle_engine(Plan& plan, Unfit unfit) {
+  const RunOptions defaults;
+  for (const RunOption& option : run_option_list()) {
+    if (option.engine == nullptr || option.engine == plan.options.engine) continue;
+    const std::string value = option.get(plan.options), usual = option.get(defaults);
+    if (value == usual) continue;
+    leave_out(plan, unfit,
+              fmt::format("{} {} is for --engine {}, not {}", option.flag, value, option.engine, plan.options.engine));
+    option.set(plan.options, usual);
+  }
+  require(plan.options.shards == 1 || plan.rule->shardable(), "--shards {}: {} needs the whole vector: use 1",
+          plan.options.shards, plan.rule_spec.name());
+}
+
+void settle_gate(Plan& plan, Unfit unfit) {
+  if (plan.options.gate == "own") return;
+  const Spec spec = Spec::parse(plan.options.gate, gate_infos(), "gate");
+  plan.options.gate = "own";
+  const std::string rule = plan.rule_spec.name();
+  const bool in_rounds = make_gate(spec)->in_rounds();
+  if (plan.rule->needs_rounds() && !in_rounds)
+    return leave_out(plan, unfit,
+                     fmt::format("--gate {}: {} takes a step at the end of a round, which this gate does not "
+                                 "have; use bsp, or leave out --gate",
+                                 spec.str(), rule));
+  if (plan.rule_spec.has("backup") && plan.rule_spec.given("backup"))
+    return leave_out(plan, unfit,
+                     fmt::format("--gate {}: {} has a gate with backup workers; leave out one of the two", spec.str(),
+                                 plan.rule_spec.str()));
+  plan.options.gate = spec.str();
+  plan.gate_spec = spec;
+}
+
+void settle_hogwild(Plan& plan, Unfit unfit) {
+  if (!plan.options.hogwild) return;
+  const auto not_here = [&](const std::string& reason) {
+    plan.options.hogwild = false;
+    leave_out(plan, unfit, "--hogwild: " + reason);
+  };
+  if (plan.rule_spec.name() != "asgd")
+    return not_here(fmt::format("it is asgd without locks, not {}", plan.rule_spec.name()));
+  if (plan.gate_spec && make_gate(*plan.gate_spec)->waits())
+    return not_here(fmt::format("nobody waits in it; leave out --gate {}", plan.options.gate));
+  if (plan.options.shards > 1) not_here("it has no locks, so --shards have no use");
 }
 
 // What has a column of its own is not said twice.
@@ -58,14 +111,17 @@ std::string name_without_momentum(Spec spec) {
 
 }  // namespace
 
-Plan make_plan(RunOptions options, MomentumUse use) {
+Plan make_plan(RunOptions options, Unfit unfit) {
   Spec rule_spec = Spec::parse(options.rule, rule_infos(), "rule");
   Spec model_spec = Spec::parse(options.model, model_infos(), "model");
   require(!options.drop_at.empty() || options.drop_factor == RunOptions{}.drop_factor,
           "--drop-factor {}: there is no --drop-at at which it would apply", options.drop_factor);
-  Plan plan{std::move(options), std::move(rule_spec), std::move(model_spec), nullptr, {}};
-  settle_momentum(plan, use);
+  Plan plan{std::move(options), std::move(rule_spec), std::move(model_spec), nullptr, {}, {}};
+  settle_momentum(plan, unfit);
   plan.rule = make_rule(plan.rule_spec);
+  settle_engine(plan, unfit);
+  settle_gate(plan, unfit);
+  settle_hogwild(plan, unfit);
   if (plan.rule->sequential() && plan.options.workers > 1) {
     plan.notes.push_back(
         fmt::format("{} is sequential: it runs with 1 worker, not {}", plan.rule_spec.name(), plan.options.workers));
@@ -100,7 +156,7 @@ std::vector<Plan> make_plans(const std::vector<std::vector<std::string>>& values
       list[i].set(options, values[i][rest % values[i].size()]);
       rest /= values[i].size();
     }
-    Plan plan = make_plan(std::move(options), MomentumUse::where_possible);
+    Plan plan = make_plan(std::move(options), Unfit::leave_out);
     const auto [place, is_new] = planned.emplace(identity(plan, true), plans.size());
     if (is_new) {
       plans.push_back(std::move(plan));

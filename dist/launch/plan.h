@@ -2,6 +2,7 @@
 // Plan: a run as it is going to be, with everything checked that can be checked without its data.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,14 +16,16 @@ struct Plan {
   RunOptions options;  // workers, learning rate and momentum as they will be; `rule` is without the momentum
   Spec rule_spec, model_spec;
   std::shared_ptr<const Rule> rule;
+  std::optional<Spec> gate_spec;   // if it is not the rule's own
   std::vector<std::string> notes;  // what differs from what was typed, for the user
 };
 
-// What becomes of --momentum where the rule has none.
-enum class MomentumUse { must_apply, where_possible };
+// What becomes of an option that has no meaning for the run: --momentum where the rule has none, --shards in the
+// simulator.
+enum class Unfit { refuse, leave_out };
 
 // Throws Error for what cannot run.
-Plan make_plan(RunOptions options, MomentumUse use);
+Plan make_plan(RunOptions options, Unfit unfit);
 
 // Appends the notes that are not there yet.
 void add_new(const std::vector<std::string>& notes, std::vector<std::string>& to);

@@ -56,6 +56,11 @@ void Progress::on_evaluation(const EvaluationRecord& evaluation) {
   say(fmt::format("{}epoch {:.2f}: {}; {}\n", label_, evaluation.epoch, last_result_, time_left()));
 }
 
+void Progress::on_note(const std::string& note) {
+  say(fmt::format("{}{}note: {}\n", terminal_ ? std::string("\r") + kClearToEnd : "", label_, note));
+  if (terminal_) draw_bar();
+}
+
 double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
 std::string Progress::time_left() const {

@@ -19,6 +19,8 @@ class Progress {
 
   void on_update(const UpdateRecord& update);
   void on_evaluation(const EvaluationRecord& evaluation);
+  // On a line of its own.
+  void on_note(const std::string& note);
 
  private:
   using Clock = std::chrono::steady_clock;

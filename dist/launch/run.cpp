@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/registry.h"
-#include "dist/history/event_log.h"
 #include "dist/launch/machine.h"
 #include "dist/launch/pictures.h"
-#include "dist/launch/progress.h"
+#include "dist/launch/recorder.h"
 #include "dist/launch/table.h"
+#include "dist/shards.h"
 #include "dist/simulate/simulator.h"
-#include "framework/io/csv.h"
+#include "dist/threads/threads.h"
 #include "framework/io/file.h"
 #include "framework/nn/cost.h"
 #include "framework/nn/models/models.h"
@@ -19,6 +19,8 @@
 
 namespace tg {
 namespace {
+
+constexpr double kUneven = 1.2;  // the largest shard's bytes / the mean: from here on the user is told
 
 int64_t gradients_in(double epochs, int64_t batches_per_epoch) {
   return std::llround(epochs * static_cast<double>(batches_per_epoch));
@@ -48,7 +50,7 @@ SimulatorOptions make_simulator_options(const RunOptions& options) {
           .pool_threads = options.pool_threads};
 }
 
-std::string config_text(const Plan& plan, const Job& job, const std::vector<std::string>& command_line) {
+std::string config_text(const Plan& plan, const Job& job, const RunRecord& record) {
   nlohmann::ordered_json options;
   for (const RunOption& option : run_option_list()) {
     const std::string text = option.get(plan.options);
@@ -63,65 +65,41 @@ std::string config_text(const Plan& plan, const Job& job, const std::vector<std:
     if (info.name != plan.rule_spec.name()) continue;
     for (const OptionInfo& option : info.options) rule[option.name] = plan.rule_spec.text(option.name);
   }
-  const nlohmann::ordered_json config{{"command", command_line},
-                                      {"options", options},
-                                      {"notes", plan.notes},
-                                      {"rule", rule},
-                                      {"data_found", found_dataset(plan.options.data, plan.options.data_dir)},
-                                      {"codec", "none"},
-                                      {"parameters", job.task->layout().count()},
-                                      {"batches_per_epoch", job.task->batches_per_epoch()},
-                                      {"gradients", job.gradients},
-                                      {"evaluate_every_gradients", job.evaluate_every},
-                                      {"machine", to_json(this_machine())}};
+  nlohmann::ordered_json config{{"command", record.command_line},
+                                {"options", options},
+                                {"notes", plan.notes},
+                                {"rule", rule},
+                                {"data_found", found_dataset(plan.options.data, plan.options.data_dir)},
+                                {"codec", "none"},
+                                {"parameters", job.task->layout().count()},
+                                {"batches_per_epoch", job.task->batches_per_epoch()},
+                                {"gradients", job.gradients},
+                                {"evaluate_every_gradients", job.evaluate_every}};
+  config.update(record.config);
+  config["machine"] = to_json(this_machine());
   return config.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-// Writes what happens while it happens.
-class Recorder final : public Observer {
- public:
-  Recorder(const RunFolder& folder, const EventLogHeader& header, Progress& progress, const Interrupt& interrupt)
-      : metrics_(folder.file("metrics.csv")),
-        events_(folder.file("events.bin"), header),
-        progress_(progress),
-        interrupt_(interrupt) {
-    metrics_.append("gradients,epoch,time,train_loss,test_loss,test_error_percent\n");
-  }
+ThreadsOptions make_threads_options(const RunOptions& options) {
+  return {.shards = options.shards, .cores = options.cores, .hogwild = options.hogwild};
+}
 
-  void on_event(int, const Event& event) override { events_.append(event); }
-  void on_update(const UpdateRecord& update) override { progress_.on_update(update); }
-  void on_evaluation(const EvaluationRecord& e) override {
-    metrics_.append(csv_line({std::to_string(e.gradients), csv_number(e.epoch), csv_number(e.time),
-                              csv_number(e.train_loss), csv_number(e.test_loss), csv_number(e.test_error_percent)}));
-    progress_.on_evaluation(e);
-  }
-  bool stop() override { return interrupt_.signal() != 0; }
-
-  void finish() {
-    events_.flush();
-    metrics_.sync();
-  }
-
- private:
-  GrowingFile metrics_;
-  EventLogWriter events_;
-  Progress& progress_;
-  const Interrupt& interrupt_;
-};
-
-// Lag, gap and bytes of each worker.
-std::string workers_text(const History& history, int workers) {
-  std::string text = "worker,gradients,mean_lag,max_lag,mean_gap,bytes_up,bytes_down\n";
-  std::vector<History> of(static_cast<std::size_t>(workers));
-  for (const UpdateRecord& update : history.updates)
-    of[static_cast<std::size_t>(update.worker)].updates.push_back(update);
-  for (std::size_t worker = 0; worker < of.size(); ++worker) {
-    const Summary s = summarise(of[worker]);
-    text += csv_line({std::to_string(worker), std::to_string(of[worker].updates.size()), csv_number(s.mean_lag),
-                      std::to_string(s.max_lag), csv_number(s.mean_gap), std::to_string(s.bytes_up),
-                      std::to_string(s.bytes_down)});
-  }
+// The size of each shard, and a warning where one has most of the work.
+std::string describe_shards(const Layout& layout, int shards) {
+  std::string sizes;
+  const std::vector<ShardRange> ranges = cut_shards(layout, shards);
+  for (const ShardRange& range : ranges)
+    sizes += fmt::format("{}{:.3g}", sizes.empty() ? "" : ", ", static_cast<double>(range.bytes()) / 1e6);
+  std::string text = fmt::format("{} shards of {} MB", shards, sizes);
+  if (imbalance(ranges) > kUneven)
+    text += fmt::format("; note: the largest has {:.1f} times the mean, since shards are cut between tensors",
+                        imbalance(ranges));
   return text;
+}
+
+History run_engine(const Plan& plan, const Job& job, Observer& observer) {
+  if (plan.options.engine == "threads") return run_threads(job, make_threads_options(plan.options), observer);
+  return simulate(job, make_simulator_options(plan.options), observer);
 }
 
 // Refuses what cannot fit: theta and its copies on the server; for each worker what it was sent, its message, and one
@@ -158,14 +136,21 @@ ClassificationTask make_task(const Plan& plan, const Splits& data) {
 
 Job make_job(const Plan& plan, const Task& task) {
   const RunOptions& options = plan.options;
+  const std::size_t tensors = task.layout().entries().size();
+  require(static_cast<std::size_t>(options.shards) <= tensors,
+          "--shards {}: the model has {} parameter tensors and each shard holds at least one: use 1 to {}",
+          options.shards, tensors, tensors);
   const int64_t per_epoch = task.batches_per_epoch();
   const int64_t gradients = std::max<int64_t>(gradients_in(options.epochs, per_epoch), 1);
   // By default four times a run, rounded up so that no evaluation comes just before the last.
   const int64_t between = options.evaluate_every ? gradients_in(*options.evaluate_every, per_epoch)
                                                  : std::min((gradients + 3) / 4, per_epoch);
   const auto codec = [](const Layout& layout) { return make_none_codec(layout); };
+  std::function<std::unique_ptr<Gate>()> gate;
+  if (plan.gate_spec) gate = [spec = *plan.gate_spec] { return make_gate(spec); };
   return {.task = &task,
           .rule = plan.rule.get(),
+          .gate = gate,
           .codec_up = codec,
           .codec_down = codec,
           .schedule = make_schedule(options, per_epoch),
@@ -180,31 +165,43 @@ Job make_job(const Plan& plan, const Task& task) {
 uint64_t job_hash(const Plan& plan, const Layout& layout) {
   Stream hash(layout.hash());
   for (const RunOption& option : run_option_list()) {
-    if (option.name == "data_dir" || option.name == "pool_threads" || option.name == "evaluate_every") continue;
-    hash = hash.split(option.name + "=" + option.get(plan.options));
+    const bool matters = option.name != "data_dir" && option.name != "pool_threads" && option.name != "cores" &&
+                         option.name != "evaluate_every";
+    if (matters) hash = hash.split(option.name + "=" + option.get(plan.options));
   }
   return hash.key();
 }
 
-RunResult run(const Plan& plan, const Job& job, const RunFolder& folder, const std::vector<std::string>& command_line,
-              const std::string& label, const Interrupt& interrupt) {
+RunResult record_run(const Plan& plan, const Job& job, const RunFolder& folder, const RunRecord& record,
+                     const std::function<History(Observer&)>& engine, const std::string& label,
+                     const Interrupt& interrupt) {
   const Task& task = *job.task;
   History history;
   {
     Progress progress(label, job.gradients, task.batches_per_epoch());
     // First, since it creates its files or fails: of two runs that found one folder empty, one gets no further.
-    Recorder recorder(folder, {.job_hash = job_hash(plan, task.layout())}, progress, interrupt);
-    write_file(folder.file("config.json"), config_text(plan, job, command_line));
-    history = simulate(job, make_simulator_options(plan.options), recorder);
+    Recorder recorder(folder, job_hash(plan, task.layout()), plan.options.hogwild ? 0 : plan.options.shards, progress,
+                      interrupt);
+    write_file(folder.file("config.json"), config_text(plan, job, record));
+    history = engine(recorder);
     recorder.finish();
   }
   RunResult result{summary_row(plan, history, task.batches_per_epoch()), history.evaluations, gap_curve(history),
                    history.message};
+  if (!record.engine.empty()) result.row.engine = record.engine;
   write_summary(folder.file("summary.csv"), {result.row});
   write_file(folder.file("workers.csv"), workers_text(history, plan.options.workers));
   const std::string trouble = draw_run(folder.path(), describe(plan), history);
   if (!trouble.empty()) say(fmt::format("{}{}\n", label, trouble));
   return result;
+}
+
+RunResult run(const Plan& plan, const Job& job, const RunFolder& folder, const std::vector<std::string>& command_line,
+              const std::string& label, const Interrupt& interrupt) {
+  if (plan.options.shards > 1)
+    say(fmt::format("{}{}\n", label, describe_shards(job.task->layout(), plan.options.shards)));
+  const auto engine = [&](Observer& observer) { return run_engine(plan, job, observer); };
+  return record_run(plan, job, folder, {.command_line = command_line}, engine, label, interrupt);
 }
 
 }  // namespace tg

@@ -2,7 +2,9 @@
 // One run, from its plan to the files in its folder.
 
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,9 +46,20 @@ struct RunResult {
   std::string message;  // of a run that diverged: where
 };
 
-// Trains, and fills `folder`: config.json and events.bin from the start, metrics.csv with a line per evaluation, then
-// summary.csv, workers.csv and pictures. `label` starts each line that is printed.
-// `job` is make_job(plan, ...).
+// What the files of a run say beside its plan and its history.
+struct RunRecord {
+  std::vector<std::string> command_line{};
+  nlohmann::ordered_json config = nlohmann::ordered_json::object();  // more for config.json
+  std::string engine{};                                              // for summary.csv; empty: the plan's
+};
+
+// Runs `engine`, and fills `folder`: config.json and events.bin from the start, metrics.csv with a line per evaluation,
+// then summary.csv, workers.csv and pictures. `label` starts each line that is printed. `job` is make_job(plan, ...).
+RunResult record_run(const Plan& plan, const Job& job, const RunFolder& folder, const RunRecord& record,
+                     const std::function<History(Observer&)>& engine, const std::string& label,
+                     const Interrupt& interrupt);
+
+// Trains on the plan's engine, likewise.
 RunResult run(const Plan& plan, const Job& job, const RunFolder& folder, const std::vector<std::string>& command_line,
               const std::string& label, const Interrupt& interrupt);
 

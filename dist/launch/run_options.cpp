@@ -1,9 +1,12 @@
 #include "dist/launch/run_options.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "datasets/registry.h"
+#include "dist/cores.h"
+#include "dist/launch/machine.h"
 #include "dist/launch/parse.h"
 #include "framework/core/error.h"
 #include "framework/core/spec.h"
@@ -16,6 +19,8 @@ constexpr double kHighestRate = 1e9;
 constexpr int64_t kLargestBatch = 1 << 20;
 constexpr int64_t kMostWorkers = 4096;
 constexpr int64_t kMostThreads = 1024;
+constexpr int64_t kMostShards = 1024;
+constexpr int64_t kHighestCore = 65535;
 
 std::string text_of(double value) { return fmt::format("{}", value); }
 std::string text_of(const std::optional<double>& value) { return value ? text_of(*value) : ""; }
@@ -26,10 +31,40 @@ std::string text_of(const std::vector<double>& values) {
 }
 
 void set_engine(RunOptions& options, const std::string& text) {
-  const std::vector<std::string> engines{"simulate", "threads", "tcp"};
-  options.engine = parse_choice("--engine", text, engines);
-  require(text == "simulate", "--engine {}: this version runs the simulator only: leave out --engine or use simulate",
-          text);
+  options.engine = parse_choice("--engine", text, {"simulate", "threads", "tcp"});
+  require(text != "tcp", "--engine {}: this version runs on this machine alone: use simulate or threads", text);
+}
+
+// "0,2,4-7"
+void set_cores(RunOptions& options, const std::string& text) {
+  options.cores.clear();
+  if (text == "any") return;
+  const std::vector<int> usable = usable_cores();
+  const auto number = [&](const std::string& word) {
+    return static_cast<int>(parse_integer("--cores", word, 0, kHighestCore));
+  };
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    const std::size_t dash = word.find('-', 1);
+    const int first = number(word.substr(0, dash));
+    const int last = dash == std::string::npos ? first : number(word.substr(dash + 1));
+    require(first <= last, "--cores {}: expected a range that grows, found {}", text, word);
+    for (int core = first; core <= last; ++core) {
+      require(std::find(usable.begin(), usable.end(), core) != usable.end(),
+              "--cores {}: there is no core {} for this process; it may use {}", text, core, ranges(usable));
+      require(std::find(options.cores.begin(), options.cores.end(), core) == options.cores.end(),
+              "--cores {}: core {} is there twice", text, core);
+      options.cores.push_back(core);
+    }
+    begin = end + 1;
+  }
+}
+
+std::string cores_text(const RunOptions& options) {
+  std::string text;
+  for (const int core : options.cores) text.append(text.empty() ? "" : ",").append(std::to_string(core));
+  return text.empty() ? "any" : text;
 }
 
 void set_drops(RunOptions& options, const std::string& text) {
@@ -59,10 +94,12 @@ std::vector<RunOption> make_list() {
        [](const O& o) { return o.data_dir; }},
       {"--model", "model", "MODEL", false, "name or name:option=value,... (mlp)", [](O& o, Text t) { o.model = t; },
        [](const O& o) { return o.model; }},
-      {"--engine", "engine", "ENGINE", false, "what runs the workers (simulate)", set_engine,
-       [](const O& o) { return o.engine; }},
+      {"--engine", "engine", "ENGINE", false, "simulate: a virtual clock; threads: one for each worker (simulate)",
+       set_engine, [](const O& o) { return o.engine; }},
       {"--rule", "rule", "RULE", false, "name or name:option=value,... (asgd)", [](O& o, Text t) { o.rule = t; },
        [](const O& o) { return o.rule; }},
+      {"--gate", "gate", "GATE", false, "who waits for whom: async, bsp:backup=B, ssp:bound=K (the rule's own)",
+       [](O& o, Text t) { o.gate = t; }, [](const O& o) { return o.gate; }},
       {"--workers", "workers", "N", true, "workers; a sequential rule runs with one (1)",
        [](O& o, Text t) { o.workers = static_cast<int>(parse_integer("--workers", t, 1, kMostWorkers)); },
        [](const O& o) { return std::to_string(o.workers); }},
@@ -90,7 +127,7 @@ std::vector<RunOption> make_list() {
        [](O& o, Text t) {
          o.clock = parse_choice("--clock", t, {"homogeneous", "heterogeneous"});
        },
-       [](const O& o) { return o.clock; }},
+       [](const O& o) { return o.clock; }, "simulate"},
       {"--evaluate-every", "evaluate_every", "EPOCHS", true, "between tests (a quarter of the run, at most 1)",
        [](O& o, Text t) { o.evaluate_every = parse_positive("--evaluate-every", t, kMostEpochs); },
        [](const O& o) { return text_of(o.evaluate_every); }},
@@ -99,10 +136,20 @@ std::vector<RunOption> make_list() {
          o.threads_per_worker = static_cast<int>(parse_integer("--threads-per-worker", t, 1, kMostThreads));
        },
        [](const O& o) { return std::to_string(o.threads_per_worker); }},
+      {"--shards", "shards", "N", true, "parts of the server with a lock each, cut between tensors (1)",
+       [](O& o, Text t) { o.shards = static_cast<int>(parse_integer("--shards", t, 1, kMostShards)); },
+       [](const O& o) { return std::to_string(o.shards); }, "threads"},
+      {"--cores", "cores", "LIST", false, "cores for the workers in turn, such as 0,2,4-7 (any)", set_cores, cores_text,
+       "threads"},
+      {"--hogwild", "hogwild", "", false, "asgd without locks; such a run cannot be replayed",
+       [](O& o, Text t) {
+         o.hogwild = t.empty() || parse_choice("--hogwild", t, {"true", "false"}) == "true";
+       },
+       [](const O& o) { return std::string(o.hogwild ? "true" : "false"); }, "threads"},
       {"--pool-threads", "pool_threads", "N", true,
        "gradients computed at a time; changes no result (0: as cores allow)",
        [](O& o, Text t) { o.pool_threads = static_cast<int>(parse_integer("--pool-threads", t, 0, kMostThreads)); },
-       [](const O& o) { return std::to_string(o.pool_threads); }},
+       [](const O& o) { return std::to_string(o.pool_threads); }, "simulate"},
       {"--seed", "seed", "N", true, "of initial parameters, order of samples and clock (1)",
        [](O& o, Text t) { o.seed = parse_seed("--seed", t); }, [](const O& o) { return std::to_string(o.seed); }},
   };

@@ -14,6 +14,7 @@ struct RunOptions {
   std::string data_dir;  // empty: TARDYGRAD_DATA, then the system's folders
   std::string model = "mlp";
   std::string rule = "asgd";
+  std::string gate = "own";  // the rule's
   std::string engine = "simulate";
   int workers = 1;
   double epochs = 1;
@@ -27,19 +28,23 @@ struct RunOptions {
   std::optional<double> evaluate_every;  // epochs; empty: a quarter of the run, at most 1
   uint64_t seed = 1;
   int threads_per_worker = 1;
+  int shards = 1;
+  std::vector<int> cores;  // empty: any
+  bool hogwild = false;
   int pool_threads = 0;  // 0: cores / threads_per_worker, at most workers + 1
 };
 
 struct RunOption {
   std::string flag;    // "--lr"
   std::string name;    // "learning_rate", in files and tables
-  std::string values;  // "RATE"
+  std::string values;  // "RATE"; empty for a switch, which stands alone or before true or false
   bool is_number;
   std::string help;  // with the default
   // Throws Error that names the flag, what was expected and what was found.
   void (*set)(RunOptions& options, const std::string& text);
   // As it would be typed; empty if the default depends on other options and nothing was given.
   std::string (*get)(const RunOptions& options);
+  const char* engine = nullptr;  // the only one that it has a meaning for, if there is one
 };
 
 // In the order of help and of nested loops in `compare`: the last varies fastest.

@@ -16,15 +16,29 @@ namespace {
 
 constexpr const char* kHeader =
     "status,engine,rule,codec,model,workers,seed,epochs,learning_rate,momentum,test_error_percent,train_loss,mean_lag,"
-    "max_lag,mean_gap,bytes_up,bytes_down,virtual_time,seconds\n";
+    "max_lag,mean_gap,bytes_up,bytes_down,virtual_time,seconds,workers_lost\n";
 
 std::string line_of(const SummaryRow& row) {
-  return csv_line({row.status, row.engine, row.rule, row.codec, row.model, std::to_string(row.workers),
-                   std::to_string(row.seed), csv_number(row.epochs), csv_number(row.learning_rate),
-                   csv_number(row.momentum), csv_number(row.test_error_percent), csv_number(row.train_loss),
-                   csv_number(row.mean_lag), std::to_string(row.max_lag), csv_number(row.mean_gap),
-                   std::to_string(row.bytes_up), std::to_string(row.bytes_down), csv_number(row.virtual_time),
-                   csv_number(row.seconds)});
+  return csv_line({row.status,
+                   row.engine,
+                   row.rule,
+                   row.codec,
+                   row.model,
+                   std::to_string(row.workers),
+                   std::to_string(row.seed),
+                   csv_number(row.epochs),
+                   csv_number(row.learning_rate),
+                   csv_number(row.momentum),
+                   csv_number(row.test_error_percent),
+                   csv_number(row.train_loss),
+                   csv_number(row.mean_lag),
+                   std::to_string(row.max_lag),
+                   csv_number(row.mean_gap),
+                   std::to_string(row.bytes_up),
+                   std::to_string(row.bytes_down),
+                   csv_number(row.virtual_time),
+                   csv_number(row.seconds),
+                   std::to_string(row.workers_lost)});
 }
 
 // "finished", "2 of 3 diverged", "1 of 3 stopped"
@@ -71,7 +85,8 @@ SummaryRow summary_row(const Plan& plan, const History& history, int64_t batches
                  .bytes_up = summary.bytes_up,
                  .bytes_down = summary.bytes_down,
                  .virtual_time = history.virtual_time,
-                 .seconds = history.seconds};
+                 .seconds = history.seconds,
+                 .workers_lost = static_cast<int>(history.lost.size())};
   if (!history.evaluations.empty() && history.status != History::Status::diverged) {
     row.test_error_percent = history.evaluations.back().test_error_percent;
     row.train_loss = history.evaluations.back().train_loss;

@@ -22,7 +22,7 @@ void report(const RunResult& result, const RunFolder& folder) {
 
 int train(const RunOptions& options, const std::filesystem::path& out, const std::vector<std::string>& command_line) {
   const Interrupt interrupt;  // before the first thread
-  const Plan plan = make_plan(options, MomentumUse::must_apply);
+  const Plan plan = make_plan(options, Unfit::refuse);
   if (!out.empty()) RunFolder::check(out);
   LoadedData data;
   const Splits& splits = data.get(plan.options);

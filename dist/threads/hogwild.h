@@ -20,7 +20,7 @@ class HogwildServer : public Server {
   void end(History::Status status, const std::string& message) override;
   void report_events(Observer&) override {}
   Tensor last_copy() override { return theta_.copy(); }
-  void close(bool) override {}
+  void close(bool, double) override {}
   double update_seconds() const override { return seconds_; }
 
  private:

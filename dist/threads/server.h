@@ -25,7 +25,7 @@ class Server {
 
   // When all threads have ended: theta as it is, for the last evaluation; then, the run's last events.
   virtual Tensor last_copy() = 0;
-  virtual void close(bool finished) = 0;
+  virtual void close(bool finished, double now) = 0;
   virtual double update_seconds() const = 0;
 };
 

@@ -109,7 +109,7 @@ bool ShardServer::visit(Visit& visit) {
       return false;
     }
     hand_in(visit, at, now);
-    if (first) decide(visit, at.shard);
+    if (first) decide(visit, at.shard, now);
     for (const WorkerId id : visit.released) send(at, seat(id), now);
     if (visit.copy) copy(visit, at, now);
   }
@@ -140,7 +140,7 @@ void ShardServer::hand_in(Visit& visit, Locked& at, double now) {
 }
 
 // What the first shard decides for all.
-void ShardServer::decide(Visit& visit, const Shard& first) {
+void ShardServer::decide(Visit& visit, const Shard& first, double now) {
   const int64_t accepted = first.accepted();
   const bool last = accepted == job_.gradients;
   for (const WorkerId id : visit.released) {
@@ -154,7 +154,7 @@ void ShardServer::decide(Visit& visit, const Shard& first) {
     run_.end(History::Status::finished, "");
   } else if (accepted >= next_evaluation_ && run_.may_copy()) {
     visit.evaluation = evaluations_++;
-    visit.copy = {accepted, run_.seconds(), Tensor::empty({job_.task->layout().size()})};
+    visit.copy = {accepted, now, Tensor::empty({job_.task->layout().size()})};
     ++run_.copies;
     next_evaluation_ = (accepted / job_.evaluate_every + 1) * job_.evaluate_every;
   }
@@ -224,8 +224,7 @@ Tensor ShardServer::last_copy() {
   return copy;
 }
 
-void ShardServer::close(bool finished) {
-  const double now = run_.seconds();
+void ShardServer::close(bool finished, double now) {
   for (Locked& at : shards_) {
     if (finished) at.record(at.shard.evaluate(evaluations_), now);
     at.record(at.shard.end(finished ? Event::Kind::finish : Event::Kind::stop), now);

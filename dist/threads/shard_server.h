@@ -20,7 +20,7 @@ class ShardServer : public Server {
   void end(History::Status status, const std::string& message) override;
   void report_events(Observer& observer) override;
   Tensor last_copy() override;
-  void close(bool finished) override;
+  void close(bool finished, double now) override;
   double update_seconds() const override;
 
  private:
@@ -38,7 +38,7 @@ class ShardServer : public Server {
 
   bool visit(Visit& visit);
   void hand_in(Visit& visit, Locked& at, double now);
-  void decide(Visit& visit, const Shard& first);
+  void decide(Visit& visit, const Shard& first, double now);
   void send(Locked& at, Seat& to, double now);
   void copy(Visit& visit, Locked& at, double now);
   void post(const Visit& visit);

@@ -235,14 +235,15 @@ void Engine::watch() {
 History Engine::result() {
   history_.status = *run_.status();
   history_.message = run_.message();
+  const double now = run_.seconds();
   if (history_.status == History::Status::finished) {
-    ledger_.evaluation(job_.gradients, run_.seconds(), server_->last_copy());
+    ledger_.evaluation(job_.gradients, now, server_->last_copy());
     if (!ledger_.trouble().empty()) {
       history_.status = History::Status::diverged;
       history_.message = ledger_.trouble();
     }
   }
-  server_->close(history_.status == History::Status::finished);
+  server_->close(history_.status == History::Status::finished, now);
   server_->report_events(observer_);
   if (history_.status != History::Status::stopped) ledger_.report_evaluations(true);
   pool_.close();

@@ -46,6 +46,12 @@ BOOST_AUTO_TEST_CASE(a_misspelt_word_is_answered_with_the_nearest_right_one) {
       {"train --data fashion-mnsit", {"did you mean fashion-mnist?"}},
       {"train --engine simulator", {"did you mean simulate?"}},
       {"train --clock homogenous", {"did you mean homogeneous?"}},
+      {"train --engine thread", {"did you mean threads?"}},
+      {"train --gate asinc", {"did you mean async?"}},
+      {"train --gate ssp:bond=1", {"did you mean bound?"}},
+      {"train --engine threads --hogwild ture", {"did you mean true?"}},
+      {"repaly", {"did you mean replay?"}},
+      {"replay r --ruel asgd", {"did you mean --rule?"}},
   });
 }
 
@@ -80,6 +86,16 @@ BOOST_AUTO_TEST_CASE(a_value_out_of_range_is_told_with_the_range) {
       {"train --threads-per-worker 0", {"--threads-per-worker"}},
       {"train --pool-threads -2", {"--pool-threads"}},
       {"train --engine tcp", {"--engine tcp", "simulate"}},
+      {"train --engine threads --shards 0", {"--shards", "from 1"}},
+      {"train --engine threads --shards 5 --data synthetic --model mlp:hidden=16",
+       {"--shards 5", "4 parameter tensors", "use 1 to 4"}},
+      {"train --engine threads --cores 0-65535", {"--cores 0-65535", "there is no core", "it may use"}},
+      {"train --engine threads --cores 0,0", {"--cores 0,0", "core 0 is there twice"}},
+      {"train --engine threads --cores 3-1", {"--cores 3-1", "grows"}},
+      {"train --engine threads --cores 0,", {"--cores"}},
+      {"train --engine threads --cores -1", {"--cores"}},
+      {"train --engine threads --cores x", {"--cores", "whole number"}},
+      {"train --gate ssp:bound=-1", {"bound=-1"}},
       {"train --data-dir ''", {"--data-dir"}},
       {"train --data-dir /nonexistent", {"/nonexistent", "no such folder"}},
       {"train --rule asgd:weight-decay=2", {"weight-decay=2"}},
@@ -93,6 +109,24 @@ BOOST_AUTO_TEST_CASE(a_value_out_of_range_is_told_with_the_range) {
       {"bench step --batch x", {"--batch"}},
       {"bench step --seconds -1", {"--seconds"}},
       {"bench step --model lenett", {"did you mean lenet?"}},
+  });
+}
+
+BOOST_AUTO_TEST_CASE(options_that_have_no_meaning_together_are_refused) {
+  check({
+      {"train --shards 2", {"--shards 2 is for --engine threads, not simulate"}},
+      {"train --cores 0", {"--cores 0 is for --engine threads"}},
+      {"train --hogwild", {"--hogwild true is for --engine threads"}},
+      {"train --engine threads --clock heterogeneous", {"--clock heterogeneous is for --engine simulate"}},
+      {"train --engine threads --pool-threads 2", {"--pool-threads 2 is for --engine simulate"}},
+      {"train --rule ssgd --gate async", {"--gate async", "ssgd", "use bsp"}},
+      {"train --rule ssgd:backup=1 --gate bsp:backup=2", {"--gate bsp:backup=2", "leave out one"}},
+      {"train --engine threads --hogwild --rule dana-zero", {"--hogwild", "asgd without locks, not dana-zero"}},
+      {"train --engine threads --hogwild --gate bsp", {"--hogwild", "leave out --gate bsp"}},
+      {"train --engine threads --hogwild --shards 2", {"--hogwild", "--shards have no use"}},
+      {"replay", {"which run?"}},
+      {"replay nothing", {"nothing/config.json", "No such file"}},
+      {"replay a b", {"'b' belongs to no option"}},
   });
 }
 

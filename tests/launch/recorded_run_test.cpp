@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_run_is_read_as_it_was_asked_for) {
   }
   BOOST_REQUIRE(run_in(folder, words).status == 0);
   const auto [run, layout] = read(folder / "r");
-  BOOST_TEST(identity(run.plan, true) == identity(make_plan(options, MomentumUse::must_apply), true));
+  BOOST_TEST(identity(run.plan, true) == identity(make_plan(options, Unfit::refuse), true));
   BOOST_TEST(run.plan.options.momentum.value() == 0.85);
   BOOST_REQUIRE(run.logs.size() == 1u);
   BOOST_TEST((run.logs.front().events.back().kind == Event::Kind::finish));

@@ -14,7 +14,7 @@ namespace {
 
 const std::string kSummaryHeader =
     "status,engine,rule,codec,model,workers,seed,epochs,learning_rate,momentum,test_error_percent,train_loss,mean_lag,"
-    "max_lag,mean_gap,bytes_up,bytes_down,virtual_time,seconds\n";
+    "max_lag,mean_gap,bytes_up,bytes_down,virtual_time,seconds,workers_lost\n";
 constexpr int kParameters = 784 * 16 + 16 + 16 * 10 + 10;  // of kQuick's model
 
 std::map<std::string, std::string> summary(const fs::path& folder) {
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(every_option_changes_something) {
   for (const std::string option :
        {"--rule dana-zero", "--workers 2", "--epochs 0.6", "--batch 64", "--lr 0.01", "--momentum 0.8", "--warmup 0.3",
         "--drop-at 0.1", "--drop-at 0.1 --drop-factor 0.5", "--clock heterogeneous", "--evaluate-every 0.1", "--seed 3",
-        "--model mlp:hidden=8"}) {
+        "--model mlp:hidden=8", "--gate bsp", "--gate ssp:bound=0"}) {
     // A later value replaces none: the option is taken out of the common ones.
     std::string arguments = common;
     const std::string flag = option.substr(0, option.find(' ') + 1);

@@ -107,7 +107,7 @@ int quickstart(bool smoke, uint64_t seed, const std::vector<std::string>& comman
     for (const std::string& rule : group.rules) {
       RunOptions options = group.common;
       options.rule = rule;
-      const Plan plan = make_plan(options, MomentumUse::where_possible);        // the options, checked
+      const Plan plan = make_plan(options, Unfit::leave_out);                   // the options, checked
       const ClassificationTask task = make_task(plan, data.get(plan.options));  // what is trained
       const Job job = make_job(plan, task);                                     // task, rule, schedule, workers, seed
       const RunResult result = run(plan, job, RunFolder(group_folder.file(rule)), command_line, rule + ": ", interrupt);

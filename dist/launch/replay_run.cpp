@@ -1,0 +1,136 @@
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "dist/launch/commands.h"
+#include "dist/launch/machine.h"
+#include "dist/launch/parse.h"
+#include "dist/launch/recorded_run.h"
+#include "dist/launch/recorder.h"
+#include "dist/launch/run.h"
+#include "dist/launch/table.h"
+#include "dist/replay/replay.h"
+#include "optim/registry.h"
+
+namespace tg {
+namespace {
+
+constexpr int64_t kMostThreads = 1024;
+
+// The recorded run with another rule, which has its own momentum unless it says otherwise. The rate stays.
+Plan with_rule(const Plan& recorded, const std::string& rule) {
+  RunOptions options = recorded.options;
+  options.rule = rule;
+  options.momentum.reset();
+  options.gate = "own";  // there is none: messages arrive as they did
+  Plan plan = make_plan(std::move(options), Unfit::refuse);
+  require(plan.options.workers == recorded.options.workers, "--rule {}: it is sequential, and the run had {} workers",
+          rule, recorded.options.workers);
+  return plan;
+}
+
+// A gate as the recorded run's: what a rule that needs rounds asks for.
+std::function<std::unique_ptr<Gate>()> gate_of(const Plan& recorded) {
+  if (recorded.gate_spec) return [spec = *recorded.gate_spec] { return make_gate(spec); };
+  return [rule = recorded.rule] { return rule->gate(); };
+}
+
+// What may explain a difference: the parts of the machine that were others when the run was made.
+std::string changes_since(const std::filesystem::path& run) {
+  std::ifstream file(run / "config.json");
+  const nlohmann::json then = nlohmann::json::parse(file, nullptr, false).value("machine", nlohmann::json::object());
+  const nlohmann::json now = to_json(this_machine());
+  std::string text;
+  for (const char* part : {"tardygrad", "compiler", "build", "onednn", "instruction_set", "processor"})
+    if (then.value(part, nlohmann::json()) != now.value(part, nlohmann::json()))
+      text += fmt::format("  {} was {}, is {}\n", part, then.value(part, nlohmann::json()).dump(),
+                          now.value(part, nlohmann::json()).dump());
+  return text.empty() ? text : "since the run was made:\n" + text;
+}
+
+int report_same(const Replayed& replayed, const RecordedRun& recorded, const Interrupt& interrupt) {
+  const std::size_t updates = replayed.history.updates.size(), shards = recorded.logs.size();
+  if (!replayed.difference.empty()) {
+    say(replayed.difference + "\n" + changes_since(recorded.folder));
+    return kExitError;
+  }
+  if (replayed.whole) {
+    say(fmt::format("the same: {} updates on {} shard{}, every loss and, bit for bit, the parameters\n", updates,
+                    shards, shards == 1 ? "" : "s"));
+    return 0;
+  }
+  say(interrupt.signal() != 0
+          ? fmt::format("stopped: {} updates had the same losses\n", updates)
+          : fmt::format(
+                "the same as far as the events go: {} updates, every loss; the run was killed before its end, or "
+                "still lives\n",
+                updates));
+  return interrupt.exit_code();
+}
+
+int report_other(const Replayed& replayed, const Plan& plan, const RecordedRun& recorded, const Interrupt& interrupt) {
+  const History& history = replayed.history;
+  if (history.status == History::Status::diverged) {
+    say(fmt::format("diverged {}; a run with a lower --lr may do for {}\n", history.message, plan.options.rule));
+    return kExitDiverged;
+  }
+  const Summary summary = summarise(history);
+  say(fmt::format("{}: {} instead of {}, on the same {} arrivals", name_of(history.status), plan.options.rule,
+                  recorded.plan.options.rule, history.updates.size()));
+  if (!history.evaluations.empty())
+    say(fmt::format(": test error {:.2f} %, train loss {:.4f}", history.evaluations.back().test_error_percent,
+                    history.evaluations.back().train_loss));
+  say(fmt::format(", mean lag {:.2f}, mean gap {:.3g}\n", summary.mean_lag, summary.mean_gap));
+  return interrupt.exit_code();
+}
+
+}  // namespace
+
+int replay_run(const ReplayRunOptions& options, const std::vector<std::string>& command_line) {
+  const Interrupt interrupt;  // before the first thread
+  require(!options.run.empty(), "replay: which run? Give its folder");
+  const int pool_threads =
+      options.pool_threads.empty()
+          ? 0
+          : static_cast<int>(parse_integer("--pool-threads", options.pool_threads, 0, kMostThreads));
+  const RecordedRun recorded = read_run(options.run, options.data_dir);
+  const bool same_rule = options.rule.empty();
+  const Plan plan = same_rule ? recorded.plan : with_rule(recorded.plan, options.rule);
+  if (!options.out.empty()) RunFolder::check(options.out);
+  LoadedData data;
+  const ClassificationTask task = make_task(recorded.plan, data.get(recorded.plan.options));
+  check_logs(recorded, task.layout());
+  Job job = make_job(recorded.plan, task);
+  if (!same_rule) {
+    job.rule = plan.rule.get();
+    job.gate = gate_of(recorded.plan);
+    require(!plan.rule->needs_rounds() || make_gate(job)->in_rounds(),
+            "--rule {}: it takes a step at the end of a round, and the messages of {} came in no rounds", options.rule,
+            options.run);
+  }
+  check_job(job, "replay");
+  if (interrupt.signal() != 0) return interrupt.exit_code();
+
+  say(fmt::format("{}: {}, {} gradients, recorded by --engine {}\n", recorded.folder.string(), describe(recorded.plan),
+                  job.gradients, recorded.plan.options.engine));
+  Replayed replayed;
+  const auto engine = [&](Observer& observer) {
+    replayed = replay(job, recorded.logs, {.compare = same_rule, .pool_threads = pool_threads}, observer);
+    if (plan.options.engine == "simulate" && !replayed.history.updates.empty())
+      replayed.history.virtual_time = replayed.history.updates.back().time;
+    return replayed.history;
+  };
+  if (options.out.empty()) {
+    Progress progress("", job.gradients, task.batches_per_epoch());
+    Listener listener(progress, interrupt);
+    engine(listener);
+  } else {
+    const RunFolder folder(options.out);
+    const nlohmann::ordered_json origin{{"run", options.run}, {"rule", recorded.plan.options.rule}};
+    record_run(plan, job, folder, {.command_line = command_line, .config = {{"replay_of", origin}}, .engine = "replay"},
+               engine, "", interrupt);
+    say(fmt::format("results: {}\n", folder.path().string()));
+  }
+  return same_rule ? report_same(replayed, recorded, interrupt) : report_other(replayed, plan, recorded, interrupt);
+}
+
+}  // namespace tg
