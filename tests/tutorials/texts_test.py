@@ -1,7 +1,7 @@
 """What the texts say is so: texts_test.py RESULT_FILE, with TARDYGRAD_SOURCE_ROOT and TARDYGRAD_BUILD_ROOT set
 
-Code under <!-- from PATH --> stands in that file (there perhaps further to the right), links lead somewhere, and the
-options of commands exist.
+Code under <!-- from PATH --> stands in that file (there perhaps further to the right), links lead somewhere, the
+options of commands exist, and docs/runs.md lists the commands that look at a run with all of their options.
 """
 
 import os
@@ -39,18 +39,35 @@ def commands(text):
     for language, code in BLOCK.findall(text):
         if language == 'sh':
             for line in code.replace('\\\n', ' ').splitlines():
-                if re.match(r'build/tardygrad (train|compare)\b', line):
+                if re.match(r'build/tardygrad (train|compare|replay|explain|trace)\b', line):
                     yield line
 
 
+def tardygrad(*words):
+    return subprocess.run([build / 'tardygrad', *words], capture_output=True, text=True, cwd='/')
+
+
 def refused_commands(name, text):
-    """Options are looked at before the data, so a folder that is not there shows that all of them are right."""
+    """Options are looked at before data and runs, so folders that are not there show that all of them are right."""
     for line in commands(text):
-        words = shlex.split(line, comments=True)
-        done = subprocess.run([build / 'tardygrad', *words[1:], '--data-dir', '/no/such/folder'], capture_output=True,
-                              text=True)
-        if done.returncode != 1 or '/no/such/folder: no such folder' not in done.stderr:
+        words = shlex.split(line, comments=True)[1:]
+        makes_a_run = words[0] in ('train', 'compare')
+        done = tardygrad(*words, '--data-dir', '/no/such/folder')
+        expected = '/no/such/folder: no such folder' if makes_a_run else 'config.json: No such file or directory'
+        if done.returncode != 1 or expected not in done.stderr:
             yield f'{name}: {line}\n{done.stdout}{done.stderr}'
+
+
+def the_commands_that_look_at_a_run_are_listed_with_their_options():
+    subcommands = re.findall(r'^  (\w+)  ', tardygrad('--help').stdout.split('Subcommands:')[1], re.MULTILINE)
+    expected = {}
+    for command in subcommands:
+        usage = tardygrad(command, '--help').stdout
+        if re.search(r'^  run DIR ', usage, re.MULTILINE):
+            expected[command] = set(re.findall(r'^  (--[\w-]+)', usage, re.MULTILINE))
+    listed = {command: set(re.findall(r'--[\w-]+', options)) for command, options in re.findall(
+        r'^\| `tardygrad (\w+) RUN` \|.*\|(.*)\|$', texts['docs/runs.md'], re.MULTILINE)}
+    assert listed == expected and len(expected) >= 2, (listed, expected)
 
 
 def none_in_the_texts(check):
@@ -79,6 +96,7 @@ def the_texts_are_read():
 
 junit.run([
     the_texts_are_read,
+    the_commands_that_look_at_a_run_are_listed_with_their_options,
     none_in_the_texts(wrong_code),
     none_in_the_texts(dead_links),
     none_in_the_texts(refused_commands),
@@ -86,5 +104,6 @@ junit.run([
     found_where_there_are(dead_links, '[a](nowhere.md) [b](LICENSE#part) [c](https://d.e) [here](#part)\n'
                           '<img src="nowhere.svg">\n```\n[f](g)\n```\n', 2),
     found_where_there_are(refused_commands,
-                          '```sh\nbuild/tardygrad train --epoch 1\nbuild/tardygrad train \\\n  --lr 0.1  # fine\n```\n', 1),
+                          '```sh\nbuild/tardygrad train --epoch 1\nbuild/tardygrad train \\\n  --lr 0.1  # fine\n'
+                          'build/tardygrad explain r --updat 3\nbuild/tardygrad trace r --updates 1..2\n```\n', 2),
 ], sys.argv[1])
