@@ -199,10 +199,6 @@ void Replay::step(size_t s) {
   Track& track = tracks_[s];
   const Event& event = track.events[track.next];
   check_order(place(s), track.shard, event, track.next + 1 == track.events.size());
-  if (s == 0 && event.kind == Kind::arrive && observer_.stop()) {
-    stopped_ = true;
-    return end(History::Status::stopped);
-  }
   Event now = follow(s, event);
   if (over_) return;
   now.time = event.time;
@@ -218,7 +214,12 @@ void Replay::step(size_t s) {
 // if some shards are still to copy their part for it.
 void Replay::report() {
   const auto waits = [this](const auto& copy) { return copy.second.gradients <= ledger_.reported(); };
-  while (std::none_of(copies_.begin(), copies_.end(), waits) && ledger_.report_next()) {
+  while (!over_ && std::none_of(copies_.begin(), copies_.end(), waits)) {
+    if (observer_.stop()) {
+      stopped_ = true;
+      return end(History::Status::stopped);
+    }
+    if (!ledger_.report_next()) return;
   }
 }
 
