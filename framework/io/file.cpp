@@ -1,6 +1,8 @@
 #include "framework/io/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -82,11 +84,36 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
   file.commit();
 }
 
-GrowingFile::GrowingFile(std::filesystem::path path) : path_(std::move(path)), descriptor_(open_new(path_)) {}
+GrowingFile::GrowingFile(std::filesystem::path path) : path_(std::move(path)), descriptor_(open_new(path_)) { lock(); }
+
+GrowingFile::GrowingFile(std::filesystem::path path, int64_t bytes) : path_(std::move(path)), bytes_(bytes) {
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail_with_errno("open", path_);
+  try {
+    lock();
+    struct stat status = {};
+    if (::fstat(descriptor_, &status) != 0) fail_with_errno("look at", path_);
+    require(bytes >= 0 && status.st_size >= bytes, "{}: it has {} bytes; it had {} before: it was cut", path_.string(),
+            status.st_size, bytes);
+    if (::ftruncate(descriptor_, bytes) != 0) fail_with_errno("cut", path_);
+    if (::lseek(descriptor_, bytes, SEEK_SET) < 0) fail_with_errno("go to the end of", path_);
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
 
 GrowingFile::~GrowingFile() { ::close(descriptor_); }
 
-void GrowingFile::append(std::string_view text) { write_all(descriptor_, text.data(), text.size(), path_); }
+void GrowingFile::lock() {
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+  require(errno != EWOULDBLOCK, "{}: another process is writing to it", path_.string());
+}
+
+void GrowingFile::append(std::string_view text) {
+  write_all(descriptor_, text.data(), text.size(), path_);
+  bytes_ += std::ssize(text);
+}
 
 void GrowingFile::sync() {
   if (::fsync(descriptor_) != 0) fail_with_errno("sync", path_);

@@ -2,6 +2,7 @@
 // Files that are either the old one or the whole new one, whatever happens in between.
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -30,21 +31,29 @@ class AtomicFile {
 // The whole of `text` through an AtomicFile.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-// A new file that others read while it grows: each append() reaches the system at once, at the end. Throws Error if the
-// file is there already.
+// A file that others read while it grows: each append() reaches the system at once, at the end. Two processes never
+// write to one: it is locked, where the file system can do that, for as long as this lives.
 class GrowingFile {
  public:
+  // A new file. Throws Error if it is there already.
   explicit GrowingFile(std::filesystem::path path);
+  // Goes on with one that is there, after its first `bytes` bytes, and cuts off what follows. Throws Error if it is
+  // shorter, or somebody else writes to it.
+  GrowingFile(std::filesystem::path path, int64_t bytes);
   ~GrowingFile();
   GrowingFile(const GrowingFile&) = delete;
   GrowingFile& operator=(const GrowingFile&) = delete;
 
   void append(std::string_view text);
   void sync();  // to the disk
+  int64_t bytes() const { return bytes_; }
 
  private:
+  void lock();
+
   std::filesystem::path path_;
   int descriptor_ = -1;
+  int64_t bytes_ = 0;  // so far
 };
 
 }  // namespace tg

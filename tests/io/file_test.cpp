@@ -69,6 +69,25 @@ BOOST_AUTO_TEST_CASE(a_growing_file_is_read_while_it_grows_and_replaces_none) {
   BOOST_TEST(text_of(folder / "a") == "1,2\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_growing_file_is_gone_on_with_where_it_was) {
+  const TemporaryFolder folder;
+  write_file(folder / "a", "kept|too late");
+  {
+    GrowingFile file(folder / "a", 5);
+    BOOST_TEST(text_of(folder / "a") == "kept|");
+    file.append("new");
+    BOOST_TEST(file.bytes() == 8);
+    // Nobody else writes meanwhile, or cuts.
+    BOOST_TEST(contains(error_of([&] { GrowingFile other(folder / "a", 0); }), "another process is writing to it"));
+  }
+  BOOST_TEST(text_of(folder / "a") == "kept|new");
+  BOOST_TEST(contains(error_of([&] { GrowingFile file(folder / "a", 9); }), "it has 8 bytes; it had 9 before"));
+  BOOST_TEST(contains(error_of([&] { GrowingFile file(folder / "b", 0); }), "No such file"));
+  BOOST_TEST(text_of(folder / "a") == "kept|new");
+  GrowingFile fresh(folder / "c");
+  BOOST_TEST(contains(error_of([&] { GrowingFile other(folder / "c", 0); }), "another process is writing to it"));
+}
+
 BOOST_AUTO_TEST_CASE(csv_quotes_what_would_break_a_line) {
   BOOST_TEST(csv_line({"a", "b c", ""}) == "a,b c,\n");
   BOOST_TEST(csv_line({"rule:a=1,b=2", "say \"so\"", "two\nlines"}) ==
