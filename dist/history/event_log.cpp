@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <fstream>
@@ -78,11 +79,13 @@ void append_record(std::string& bytes, const Event& event) {
 // Where the reader is, for its errors.
 class Source {
  public:
-  Source(std::istream& stream, const std::string& name) : stream_(stream), name_(name) {}
+  Source(std::istream& stream, const std::string& name, int64_t most_bytes)
+      : stream_(stream), name_(name), most_bytes_(most_bytes) {}
 
   // Up to `count` bytes, fewer only at the end of the file. Valid until the next call.
   std::string_view read(int64_t count) {
     start_ += static_cast<int64_t>(bytes_.size());
+    count = std::min(count, most_bytes_ - start_);
     bytes_.resize(static_cast<size_t>(count));
     stream_.read(bytes_.data(), count);
     require(!stream_.bad(), "{}: cannot be read at byte {}", name_, start_);
@@ -100,6 +103,7 @@ class Source {
  private:
   std::istream& stream_;
   const std::string& name_;
+  const int64_t most_bytes_;
   std::string bytes_;
   int64_t start_ = 0;  // of bytes_ in the file
 };
@@ -158,6 +162,24 @@ EventLogWriter::EventLogWriter(const std::filesystem::path& path, const EventLog
   file_.append(encode(header));
 }
 
+void EventLogWriter::check(const std::filesystem::path& path, const EventLogHeader& header, const Position& from) {
+  std::ifstream stream(path, std::ios::binary);
+  const EventLog log = read_event_log(stream, path.string(), from.bytes);
+  require(log.header == header, "{}: it is the log of another run", path.string());
+  require(log.unfinished_bytes == 0 && std::ssize(log.events) == from.events,
+          "{}: {} events are expected in its first {} bytes; there are {}, and {} bytes of others", path.string(),
+          from.events, from.bytes, log.events.size(), log.unfinished_bytes);
+  const int64_t pending = std::ssize(from.records) / kRecordBytes;
+  require(std::ssize(from.records) == pending * kRecordBytes && pending < kBlockEvents,
+          "{}: {} bytes are to follow, which are no events", path.string(), from.records.size());
+}
+
+EventLogWriter::EventLogWriter(const std::filesystem::path& path, const EventLogHeader& header, const Position& from)
+    : file_((check(path, header, from), path), from.bytes),  // nothing is cut that was not looked at
+      events_(from.events) {
+  if (!from.records.empty()) block_ = std::string(kBlockHeaderBytes, '\0') + from.records;
+}
+
 EventLogWriter::~EventLogWriter() {
   try {
     end_block();
@@ -177,6 +199,11 @@ void EventLogWriter::append(const Event& event) {
 void EventLogWriter::flush() {
   end_block();
   file_.sync();
+}
+
+EventLogWriter::Position EventLogWriter::sync() {
+  file_.sync();
+  return {file_.bytes(), events_, block_.empty() ? "" : block_.substr(kBlockHeaderBytes)};
 }
 
 void EventLogWriter::end_block() {
@@ -224,8 +251,8 @@ EventLog read_event_log(const std::filesystem::path& path) {
   return read_event_log(file, path.string());
 }
 
-EventLog read_event_log(std::istream& stream, const std::string& name) {
-  Source source(stream, name);
+EventLog read_event_log(std::istream& stream, const std::string& name, int64_t most_bytes) {
+  Source source(stream, name, most_bytes);
   EventLog log;
   log.header = read_header(source);
   while (true) {
