@@ -22,6 +22,7 @@ void check_job(const Job& job, const char* engine) {
   require(job.gradients >= 1, "{}: a run of {} gradients; there must be at least 1", engine, job.gradients);
   require(job.evaluate_every >= 0, "{}: an evaluation every {} gradients; use 0 for one at the end alone", engine,
           job.evaluate_every);
+  require(job.snapshot_every >= 0, "{}: a snapshot every {} gradients; use 0 for none", engine, job.snapshot_every);
   require(job.threads_per_worker >= 1 && job.threads_per_worker <= kMostThreads,
           "{}: {} threads per worker; from 1 to {} are possible", engine, job.threads_per_worker, kMostThreads);
   require(job.task->layout().count() > 0, "{}: the task has no parameters", engine);

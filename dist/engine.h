@@ -16,6 +16,11 @@
 
 namespace tg {
 
+class Snapshot;
+class SnapshotFile;
+class SnapshotReader;
+class SnapshotWriter;
+
 // A run's whole configuration apart from the engine's own part (a clock, addresses, cores).
 struct Job {
   const Task* task = nullptr;
@@ -28,6 +33,9 @@ struct Job {
   int workers = 1;
   int64_t gradients = 0;       // minibatch gradients to accept; the run ends with the last one
   int64_t evaluate_every = 0;  // gradients between evaluations; 0: only at the end. There is always one at the end
+  // Gradients between snapshots; 0: none. Otherwise there is one more where the observer stops the run.
+  int64_t snapshot_every = 0;
+  SnapshotFile* resume = nullptr;  // where the run goes on; null: it begins
   uint64_t seed = 1;
   // OpenMP threads in a gradient: part of the configuration, since oneDNN's bits depend on it.
   int threads_per_worker = 1;
@@ -41,7 +49,10 @@ class Observer {
   virtual void on_update(const UpdateRecord&) {}         // a message was taken in
   virtual void on_evaluation(const EvaluationRecord&) {}
   virtual void on_note(const std::string&) {}  // what the user should know at once: a worker is lost, or waited for
-  virtual bool stop() { return false; }        // asked before each update: true ends the run cleanly
+  // All that the run is at a moment up to which everything has been told, and nothing after it: to be added to, and
+  // written. `gradients` were taken in.
+  virtual void on_snapshot(Snapshot& /*snapshot*/, int64_t /*gradients*/) {}
+  virtual bool stop() { return false; }  // asked before each update: true ends the run cleanly
   // Asked by a replay before a shard takes a message in: whom to tell the terms of its step (Update::explain); null:
   // nobody.
   virtual Terms* explain_to(int /*shard*/, WorkerId, int64_t /*batch*/) { return nullptr; }

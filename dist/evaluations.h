@@ -21,11 +21,16 @@ class Evaluations {
   // Waits for all and reports them.
   void report_all();
 
+  // Those that are not reported yet, with the parameters to evaluate: load() begins them again.
+  void save(SnapshotWriter to) const;
+  void load(const SnapshotReader& from);
+
  private:
   struct Pending {
     EvaluationRecord record;
     Tensor theta;
-    AheadPool::Handle work;
+    Evaluation result{};  // the pool writes it
+    AheadPool::Handle work{};
   };
   void report_first();
 
@@ -33,7 +38,7 @@ class Evaluations {
   AheadPool& pool_;
   Observer& observer_;
   std::vector<EvaluationRecord>& records_;
-  std::deque<Pending> pending_;  // a deque: the pool writes to its elements
+  std::deque<Pending> pending_;  // which stay where they are
 };
 
 }  // namespace tg

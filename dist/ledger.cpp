@@ -4,8 +4,14 @@
 #include <utility>
 
 #include "dist/history/measure.h"
+#include "dist/snapshot/fields.h"
 
 namespace tg {
+namespace {
+
+constexpr int64_t kMostPerUpdate = int64_t{1} << 40;  // sums of these still are numbers
+
+}  // namespace
 
 Ledger::Ledger(const Job& job, AheadPool& pool, Observer& observer, History& history)
     : job_(job), observer_(observer), history_(history), evaluations_(job, pool, observer, history.evaluations) {}
@@ -50,6 +56,45 @@ void Ledger::report_evaluations(bool all) {
     evaluations_.report_all();
   else
     evaluations_.report_done();
+}
+
+void Ledger::save(SnapshotWriter to) const {
+  require(updates_.empty() && copies_.empty(), "ledger: {} updates are not reported yet", updates_.size());
+  write_records(to, "updates", history_.updates, kUpdateFields);
+  write_records(to, "evaluations", history_.evaluations, kEvaluationFields);
+  to.write("lost", std::ssize(history_.lost));
+  for (size_t i = 0; i < history_.lost.size(); ++i) {
+    const LostWorker& lost = history_.lost[i];
+    SnapshotWriter part = to.part(fmt::format("lost/{}", i));
+    part.write("worker", int64_t{lost.worker});
+    part.write("update", lost.update);
+    part.write_text("reason", lost.reason);
+  }
+  to.write_real("loss_sum", loss_sum_);
+  to.write("last_evaluated", last_evaluated_);
+  evaluations_.save(to.part("evaluating"));
+}
+
+void Ledger::load(const SnapshotReader& from) {
+  history_.updates = read_records(from, "updates", kUpdateFields);
+  for (const UpdateRecord& record : history_.updates) {
+    from.require_here(record.update == next_ && record.worker >= 0 && record.worker < job_.workers,
+                      "update {} is there as {}, of worker {} of {}", next_, record.update, record.worker,
+                      job_.workers);
+    for (const int64_t amount : {record.lag, record.bytes_up, record.bytes_down})
+      from.require_here(amount >= 0 && amount <= kMostPerUpdate, "update {} has a lag or bytes of {}", next_, amount);
+    ++next_;
+  }
+  history_.evaluations = read_records(from, "evaluations", kEvaluationFields);
+  const int64_t lost = from.read("lost", 0, job_.workers);
+  for (int64_t i = 0; i < lost; ++i) {
+    const SnapshotReader part = from.part(fmt::format("lost/{}", i));
+    history_.lost.push_back({static_cast<WorkerId>(part.read("worker", 0, job_.workers - 1)),
+                             part.read("update", 0, next_), part.read_text("reason")});
+  }
+  loss_sum_ = from.read_real("loss_sum");
+  last_evaluated_ = from.read("last_evaluated", 0, next_);
+  evaluations_.load(from.part("evaluating"));
 }
 
 void check_test_losses(History& history) {

@@ -24,6 +24,10 @@ class Ledger {
   // Reports the evaluations that are done; all of them, waiting, if so asked.
   void report_evaluations(bool all);
 
+  // What was reported, and the evaluations under way. To be saved when nothing else is left to report.
+  void save(SnapshotWriter to) const;
+  void load(const SnapshotReader& from);
+
   int64_t reported() const { return next_; }  // updates
   // Not empty: a theta that was to be evaluated had parameters that are not finite, and where.
   const std::string& trouble() const { return trouble_; }

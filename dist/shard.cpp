@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dist/history/measure.h"
+#include "dist/snapshot/fields.h"
 
 namespace tg {
 namespace {
@@ -134,6 +135,44 @@ Event Shard::end(Event::Kind kind) const {
   Event event = this->event(kind, -1);
   event.theta_hash = hash_of(theta());
   return event;
+}
+
+constexpr auto Shard::slot_fields() {
+  return std::tuple(Field("joined", &Slot::joined), Field("working", &Slot::working), Field("batch", &Slot::batch),
+                    Field("changes", &Slot::changes));
+}
+
+void Shard::save(SnapshotWriter to) const {
+  update_->save(to);
+  SnapshotWriter server = to.part("server");
+  server.write("accepted", accepted_);
+  server.write("changes", changes_);
+  server.write_real("seconds", seconds_);
+  std::vector<StepInfo> told;
+  for (const Slot& slot : slots_) told.push_back(slot.told);
+  write_records(server, "told", told, kStepInfoFields);
+  write_records(server, "workers", slots_, slot_fields());
+}
+
+void Shard::load(const SnapshotReader& from) {
+  update_->load(from);
+  const SnapshotReader server = from.part("server");
+  accepted_ = server.read("accepted", 0, job_.gradients - 1);
+  changes_ = server.read("changes", 0, accepted_);
+  seconds_ = server.read_real("seconds");
+  const std::vector<StepInfo> told = read_records(server, "told", kStepInfoFields);
+  slots_ = read_records(server, "workers", slot_fields());
+  server.require_here(std::ssize(slots_) == job_.workers && told.size() == slots_.size(), "{} workers; the job has {}",
+                      slots_.size(), job_.workers);
+  live_ = 0;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    slot.told = told[i];
+    server.require_here((slot.joined || !slot.working) && slot.batch >= -1 && slot.changes >= 0 &&
+                            slot.changes <= changes_ && slot.told.accepted >= 0 && slot.told.accepted <= accepted_,
+                        "worker {} is where it cannot be", i);
+    live_ += slot.joined;
+  }
 }
 
 std::vector<Shard> make_shards(const Job& job, int shards, const char* engine) {

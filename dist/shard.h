@@ -49,6 +49,10 @@ class Shard {
   // The run is over: `finish` or `stop`.
   Event end(Event::Kind kind) const;
 
+  // The rule's state, and what is known of each worker.
+  void save(SnapshotWriter to) const;
+  void load(const SnapshotReader& from);
+
  private:
   struct Slot {
     bool joined = false, working = false;
@@ -56,6 +60,7 @@ class Shard {
     int64_t batch = -1;
     int64_t changes = 0;  // of theta, before the parameters were sent
   };
+  static constexpr auto slot_fields();
   size_t place(WorkerId worker) const;
   const Slot& slot(WorkerId worker) const { return slots_[place(worker)]; }
   Slot& slot(WorkerId worker) { return slots_[place(worker)]; }

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "dist/history/measure.h"
+#include "dist/snapshot/snapshot.h"
+#include "dist/snapshot/snapshot_file.h"
 
 namespace tg {
 namespace {
@@ -79,6 +81,31 @@ std::string WorkerSide::trouble(int64_t batch) const {
 void WorkerSide::not_taken() {
   worker_->not_taken();
   up_->not_taken();
+}
+
+void WorkerSide::save(SnapshotWriter to, bool has_message) const {
+  SnapshotWriter rule = to.part("rule"), up = to.part("codec_up"), down = to.part("codec_down");
+  worker_->save(rule);
+  up_->save(up);
+  down_->save(down);
+  to.write("sent", sent());
+  to.write_real("seconds", seconds_);
+  if (!has_message) return;
+  to.write("message", message());
+  to.write_real("loss", outcome_.loss);
+  to.write("bytes", outcome_.bytes);
+  to.write_text("where", outcome_.where);
+}
+
+void WorkerSide::load(const SnapshotReader& from, bool has_message) {
+  worker_->load(from.part("rule"));
+  up_->load(from.part("codec_up"));
+  down_->load(from.part("codec_down"));
+  from.read("sent", sent_.span());
+  seconds_ = from.read_real("seconds");
+  if (!has_message) return;
+  from.read("message", message_.span());
+  outcome_ = {.loss = from.read_real("loss"), .bytes = from.read("bytes"), .where = from.read_text("where")};
 }
 
 Stream WorkerSide::stream(int64_t step) const {

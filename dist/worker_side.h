@@ -39,6 +39,10 @@ class WorkerSide {
   void not_taken();
   double seconds() const { return seconds_; }  // inside Worker::work, over all tasks
 
+  // Its part of the rule, its codecs, what it was sent; and the message, if it has one that was not taken in yet.
+  void save(SnapshotWriter to, bool has_message) const;
+  void load(const SnapshotReader& from, bool has_message);
+
  private:
   Stream stream(int64_t step) const;
 

@@ -10,13 +10,17 @@
 #include "dist/history/measure.h"
 #include "dist/ledger.h"
 #include "dist/shard.h"
+#include "dist/snapshot/mark.h"
+#include "dist/snapshot/records.h"
 #include "dist/worker_side.h"
 
 namespace tg {
 namespace {
 
+constexpr const char* kName = "simulate";
+
 void check(const Job& job, const SimulatorOptions& options) {
-  check_job(job, "simulate");
+  check_job(job, kName);
   for (const double part : {options.link.latency, options.link.time_per_byte})
     require(part >= 0 && std::isfinite(part), "simulate: a link of {} a message and {} a byte; neither may be negative",
             options.link.latency, options.link.time_per_byte);
@@ -24,13 +28,9 @@ void check(const Job& job, const SimulatorOptions& options) {
 
 // Two events per task.
 struct SimulatedEvent {
-  enum class Kind {
-    computed,  // the worker has its message ready and sends it
-    arrived,   // the message is at the server
-  };
   double time = 0;
-  int64_t number = 0;  // of events at one time, the one that was scheduled first happens first
-  Kind kind = Kind::computed;
+  int64_t number = 0;    // of events at one time, the one that was scheduled first happens first
+  bool arrived = false;  // false: the worker has its message ready and sends it; true: the message is at the server
   WorkerId worker = 0;
 
   bool operator>(const SimulatedEvent& other) const {
@@ -38,10 +38,13 @@ struct SimulatedEvent {
   }
 };
 
+constexpr std::tuple kEventFields{Field("time", &SimulatedEvent::time), Field("number", &SimulatedEvent::number),
+                                  Field("arrived", &SimulatedEvent::arrived), Field("worker", &SimulatedEvent::worker)};
+
 // A worker and what the engine knows of it.
 struct Slot {
   WorkerSide worker;
-  AheadPool::Handle task{};  // null while the worker waits for parameters
+  AheadPool::Handle task{};  // null while the worker waits for parameters, or has its message from a snapshot
   int64_t tasks = 0;         // begun
   int64_t messages = 0;      // arrived
   int64_t bytes_down = 0;
@@ -53,6 +56,7 @@ class Simulation {
   History run();
 
  private:
+  double seconds() const;  // on the clock on the wall
   void join();
   void computed(WorkerId id);
   void wait_for(WorkerId id);
@@ -60,8 +64,11 @@ class Simulation {
   void take(WorkerId id);
   void reply(WorkerId id);
   void evaluate();
+  void take_snapshot();
+  void save(SnapshotWriter to) const;
+  void load(const SnapshotReader& from);
   void end(History::Status status, std::string message = {});
-  void schedule(double time, SimulatedEvent::Kind kind, WorkerId worker);
+  void schedule(double time, bool arrived, WorkerId worker);
   void tell(Event event);
   // Beside the message that is waited for, so many are needed at most.
   void limit_ahead() { pool_.limit_ahead(job_.gradients - shard_.accepted() - 1); }
@@ -79,6 +86,8 @@ class Simulation {
   History history_;
   Ledger ledger_;
 
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double seconds_before_ = 0;  // until the snapshot that the run goes on from
   double now_ = 0;
   int64_t scheduled_ = 0;    // events
   int64_t assigned_ = 0;     // batches
@@ -95,24 +104,30 @@ Simulation::Simulation(const Job& job, const SimulatorOptions& options, Observer
       gate_(make_gate(job)),
       shard_(job, {.first = 0, .layout = job.task->layout()}, initial_parameters(job).view()),
       ledger_(job, pool_, observer, history_),
-      pool_(pool_threads(job, options.pool_threads, "simulate"), job.threads_per_worker) {
+      pool_(pool_threads(job, options.pool_threads, kName), job.threads_per_worker) {
   slots_.reserve(static_cast<size_t>(job.workers));
   for (WorkerId id = 0; id < job.workers; ++id) slots_.push_back({.worker = WorkerSide(id, job)});
 }
 
 History Simulation::run() {
-  const auto start = std::chrono::steady_clock::now();
-  join();
+  if (job_.resume)
+    load(reader_of(job_, kName, 1));
+  else
+    join();
   while (!ended_) {
     require(!events_.empty(), "simulate: after {} of {} gradients the rule's gate lets no worker go on",
             shard_.accepted(), job_.gradients);
     const SimulatedEvent event = events_.top();
+    const bool stop = event.arrived && observer_.stop();
+    if (stop && job_.snapshot_every > 0) take_snapshot();
     events_.pop();
     now_ = event.time;
-    if (event.kind == SimulatedEvent::Kind::computed)
-      computed(event.worker);
-    else
+    if (stop)
+      end(History::Status::stopped);
+    else if (event.arrived)
       arrived(event.worker);
+    else
+      computed(event.worker);
     ledger_.report_evaluations(false);
   }
 
@@ -124,8 +139,12 @@ History Simulation::run() {
   for (const Slot& slot : slots_) history_.gradient_seconds += slot.worker.seconds();
   history_.update_seconds = shard_.seconds();
   history_.theta.assign(shard_.theta().begin(), shard_.theta().end());
-  history_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  history_.seconds = seconds();
   return std::move(history_);
+}
+
+double Simulation::seconds() const {
+  return seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
 void Simulation::join() {
@@ -143,19 +162,18 @@ void Simulation::computed(WorkerId id) {
   const std::optional<int64_t> fixed_bytes = slot(id).worker.fixed_bytes();
   if (!fixed_bytes) wait_for(id);
   const int64_t bytes = fixed_bytes ? *fixed_bytes : slot(id).worker.outcome().bytes;
-  schedule(now_ + link_.duration(bytes), SimulatedEvent::Kind::arrived, id);
+  schedule(now_ + link_.duration(bytes), true, id);
 }
 
 void Simulation::wait_for(WorkerId id) {
   try {
-    pool_.wait(slot(id).task);
+    if (slot(id).task) pool_.wait(slot(id).task);
   } catch (const std::exception& error) {
     fail("update {}: worker {}, batch {}: {}", shard_.accepted(), id, shard_.batch(id), error.what());
   }
 }
 
 void Simulation::arrived(WorkerId id) {
-  if (observer_.stop()) return end(History::Status::stopped);
   wait_for(id);
   Slot& from = slot(id);
   from.task.reset();
@@ -174,7 +192,9 @@ void Simulation::arrived(WorkerId id) {
   if (!verdict.taken) return;
   const bool last = shard_.accepted() == job_.gradients;
   if (last || (job_.evaluate_every > 0 && shard_.accepted() % job_.evaluate_every == 0)) evaluate();
-  if (last && !ended_) end(History::Status::finished);
+  if (ended_) return;
+  if (last) return end(History::Status::finished);
+  if (job_.snapshot_every > 0 && shard_.accepted() % job_.snapshot_every == 0) take_snapshot();
 }
 
 void Simulation::take(WorkerId id) {
@@ -220,7 +240,7 @@ void Simulation::reply(WorkerId id) {
   const double ready = now_ + link_.duration(to.bytes_down) + clock_.duration(id, task);
   to.task = pool_.submit(
       ready, [&to, task, batch = event.batch, info = shard_.told(id)] { to.worker.work(task, batch, info); });
-  schedule(ready, SimulatedEvent::Kind::computed, id);
+  schedule(ready, false, id);
 }
 
 void Simulation::evaluate() {
@@ -237,8 +257,71 @@ void Simulation::end(History::Status status, std::string message) {
   pool_.limit_ahead(0);
 }
 
-void Simulation::schedule(double time, SimulatedEvent::Kind kind, WorkerId worker) {
-  events_.push({time, scheduled_++, kind, worker});
+void Simulation::schedule(double time, bool arrived, WorkerId worker) {
+  events_.push({time, scheduled_++, arrived, worker});
+}
+
+// What is being computed is waited for: a gradient under way cannot be saved, a message can.
+void Simulation::take_snapshot() {
+  for (WorkerId id = 0; id < job_.workers; ++id)
+    if (shard_.at_work(id)) wait_for(id);
+  Snapshot snapshot;
+  mark(snapshot, job_, kName, 1);
+  save(SnapshotWriter(snapshot));
+  observer_.on_snapshot(snapshot, shard_.accepted());
+}
+
+void Simulation::save(SnapshotWriter to) const {
+  to.write_real("seconds", seconds());
+  to.write_real("now", now_);
+  to.write_real("last_update", history_.virtual_time);
+  to.write("scheduled", scheduled_);
+  to.write("assigned", assigned_);
+  to.write("evaluations", evaluations_);
+  gate_->save(to);
+  shard_.save(to.part("shard0"));
+  for (WorkerId id = 0; id < job_.workers; ++id) {
+    const Slot& of = slots_[static_cast<size_t>(id)];
+    SnapshotWriter worker = to.part(fmt::format("worker{}", id));
+    worker.write("tasks", of.tasks);
+    worker.write("messages", of.messages);
+    worker.write("bytes_down", of.bytes_down);
+    of.worker.save(worker, shard_.at_work(id));
+  }
+  std::vector<SimulatedEvent> queue;
+  for (auto rest = events_; !rest.empty(); rest.pop()) queue.push_back(rest.top());
+  write_records(to, "queue", queue, kEventFields);
+  ledger_.save(to.part("history"));
+}
+
+void Simulation::load(const SnapshotReader& from) {
+  seconds_before_ = from.read_real("seconds");
+  now_ = from.read_real("now");
+  history_.virtual_time = from.read_real("last_update");
+  scheduled_ = from.read("scheduled", 0, kMostCounted);
+  assigned_ = from.read("assigned", 0, kMostCounted);
+  evaluations_ = from.read("evaluations", 0, kMostCounted);
+  gate_->load(from);
+  shard_.load(from.part("shard0"));
+  ledger_.load(from.part("history"));
+  from.require_here(ledger_.reported() == shard_.accepted(), "{} updates are recorded, {} were taken in",
+                    ledger_.reported(), shard_.accepted());
+  std::vector<int> under_way;
+  for (WorkerId id = 0; id < job_.workers; ++id) {
+    const SnapshotReader worker = from.part(fmt::format("worker{}", id));
+    slot(id).tasks = worker.read("tasks", 0, kMostCounted);
+    slot(id).messages = worker.read("messages", 0, kMostCounted);
+    slot(id).bytes_down = worker.read("bytes_down");
+    slot(id).worker.load(worker, shard_.at_work(id));
+    under_way.push_back(shard_.at_work(id));
+  }
+  for (const SimulatedEvent& event : read_records(from, "queue", kEventFields)) {
+    from.require_here(event.time >= now_ && event.worker >= 0 && event.worker < job_.workers &&
+                          under_way[static_cast<size_t>(event.worker)]-- == 1,
+                      "the queue has worker {} at {}, where nothing can happen to it", event.worker, event.time);
+    events_.push(event);
+  }
+  limit_ahead();
 }
 
 void Simulation::tell(Event event) {

@@ -27,6 +27,9 @@ struct SimulatorOptions {
 // computed ahead on a pool, the earliest to finish first, and taken in in virtual order. The batch of a message that
 // the gate refuses is lost.
 //
+// A snapshot is taken where as many gradients were taken in as it says, to the one. What goes on from it is, bit for
+// bit, what had gone on without it; gradients under way are waited for first.
+//
 // The run ends with the last of job.gradients messages; with status diverged where a loss of a batch or an evaluation,
 // or a parameter (looked at when theta is evaluated) is not finite; with status stopped, and without an evaluation at
 // the end, where the observer asks for it. The observer is called on the calling thread. Throws Error for a job that

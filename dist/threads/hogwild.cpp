@@ -1,18 +1,21 @@
 #include "dist/threads/hogwild.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "dist/history/measure.h"
+#include "dist/snapshot/snapshot.h"
+#include "dist/snapshot/snapshot_file.h"
 #include "dist/threads/threads.h"
 #include "optim/asgd.h"
 
 namespace tg {
 namespace {
 
-float load(float& shared) { return std::atomic_ref(shared).load(std::memory_order_relaxed); }
-void store(float& shared, float value) { std::atomic_ref(shared).store(value, std::memory_order_relaxed); }
+float read(float& shared) { return std::atomic_ref(shared).load(std::memory_order_relaxed); }
+void write(float& shared, float value) { std::atomic_ref(shared).store(value, std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -29,6 +32,32 @@ void HogwildServer::open() {
     ++live_;
     send(seat);
   }
+}
+
+void HogwildServer::save(SnapshotWriter to) const {
+  to.write("theta", theta_.view());
+  to.write("taken", begun_);
+  to.write("assigned", assigned_);
+  to.write_real("update_seconds", seconds_);
+}
+
+void HogwildServer::load(const SnapshotReader& from) {
+  from.read("theta", theta_.span());
+  begun_ = from.read("taken", 0, job_.gradients - 1);
+  run_.taken = begun_.load();
+  assigned_ = from.read("assigned", 0, kMostCounted);
+  seconds_ = from.read_real("update_seconds");
+  for (const Seat& seat : run_.seats) {
+    from.require_here(seat.ready == seat.present, "worker {} waits, which it cannot without a gate", seat.id);
+    live_ += seat.present;
+  }
+}
+
+bool HogwildServer::at_rest() const {
+  return std::all_of(run_.seats.begin(), run_.seats.end(), [](const Seat& seat) {
+    const Seat::State state = seat.state;
+    return state == Seat::State::resting || state == Seat::State::gone;
+  });
 }
 
 bool HogwildServer::exchange(Seat& from) {
@@ -57,9 +86,9 @@ bool HogwildServer::exchange(Seat& from) {
   const PlainStep step{from.info.learning_rate, weight_decay_};
   const View gradient = from.side->message();
   for (int64_t i = 0; i < shared_.size; ++i) {
-    float w = load(shared_[i]);
+    float w = read(shared_[i]);
     step(w, gradient[i]);
-    store(shared_[i], w);  // whatever another thread has written since is lost
+    write(shared_[i], w);  // whatever another thread has written since is lost
   }
   ++run_.taken;
 
@@ -97,13 +126,13 @@ void HogwildServer::send(Seat& to) {
              .sent = {}};
   to.batch = assigned_++;
   const Span reply = to.side->reply();
-  for (int64_t i = 0; i < shared_.size; ++i) reply[i] = load(shared_[i]);
+  for (int64_t i = 0; i < shared_.size; ++i) reply[i] = read(shared_[i]);
 }
 
 Tensor HogwildServer::copy() {
   Tensor copy = Tensor::empty({shared_.size});
   const Span out = copy.span();
-  for (int64_t i = 0; i < shared_.size; ++i) out[i] = load(shared_[i]);
+  for (int64_t i = 0; i < shared_.size; ++i) out[i] = read(shared_[i]);
   return copy;
 }
 

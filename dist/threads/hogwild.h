@@ -15,6 +15,10 @@ class HogwildServer : public Server {
   explicit HogwildServer(RunState& run);
 
   void open() override;
+  void load(const SnapshotReader& from) override;
+  void save(SnapshotWriter to) const override;
+  bool at_rest() const override;
+  bool begin(Seat&) override { return !run_.over; }
   bool exchange(Seat& from) override;
   void leave(Seat& seat, std::string reason) override;
   void end(History::Status status, const std::string& message) override;

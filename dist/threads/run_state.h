@@ -18,7 +18,7 @@ inline constexpr int64_t kFewestCopies = 4;                    // so many copies
 
 // One worker. Its thread's own, but for the time it waits for parameters.
 struct Seat {
-  enum class State { computing, waiting, gone };
+  enum class State { computing, waiting, resting, gone };
 
   explicit Seat(WorkerId worker) : id(worker) {}
 
@@ -29,6 +29,7 @@ struct Seat {
   int64_t tasks = 0;                 // begun
   int64_t messages = 0;              // handed in
   int64_t bytes_down = 0;            // of the parameters that it works from
+  bool present = true;               // false: lost before the snapshot that the run goes on from
 
   std::condition_variable released{};  // with the gate's lock
   bool ready = false;                  // what it works from next is written
@@ -41,6 +42,10 @@ struct Seat {
     since = now;
     state = next;
   }
+
+  // Of a worker that rests, waits or is gone.
+  void save(SnapshotWriter to) const;
+  void load(const SnapshotReader& from);
 };
 
 // What workers hand to the thread that keeps the books.
@@ -66,6 +71,9 @@ class RunState {
   explicit RunState(const Job& job) : job(job) {
     for (WorkerId id = 0; id < job.workers; ++id) seats.emplace_back(id);
   }
+
+  // Moves the run's start so that it is `seconds` old.
+  void set_seconds(double seconds);
 
   const Job& job;
   std::deque<Seat> seats;              // which stay where they are
@@ -121,6 +129,13 @@ class RunState {
     std::swap(mail_, empty);
   }
 
+  // For a snapshot, every worker rests before its next computation, between pause() and go_on().
+  void pause() { paused_ = true; }
+  bool paused() const { return paused_; }
+  void go_on();
+  // On a worker's thread, before it computes.
+  void rest_if_paused(Seat& seat);
+
   // May theta be copied once more?
   bool may_copy() const {
     const int64_t bytes = job.task->layout().size() * static_cast<int64_t>(sizeof(float));
@@ -130,7 +145,10 @@ class RunState {
  private:
   using Clock = std::chrono::steady_clock;
 
-  const Clock::time_point start_ = Clock::now();
+  Clock::time_point start_ = Clock::now();
+  std::atomic<bool> paused_ = false;
+  std::mutex pause_mutex_;  // of going on after a rest
+  std::condition_variable gone_on_;
   mutable std::mutex mutex_;  // of what follows
   Mail mail_;
   std::optional<History::Status> status_;

@@ -11,7 +11,14 @@ class Server {
 
   // All workers join and are sent their first parameters. Before their threads begin.
   virtual void open() = 0;
+  // The same where the run goes on: everything is as it was. The seats are loaded first.
+  virtual void load(const SnapshotReader& from) = 0;
+  virtual void save(SnapshotWriter to) const = 0;
+  // No worker computes, or is about to: each rests, waits or is gone. To be asked while the run is paused.
+  virtual bool at_rest() const = 0;
 
+  // On a worker's thread, first. As exchange(), without a message.
+  virtual bool begin(Seat& seat) = 0;
   // On a worker's thread. Hands in its message; returns true when its seat holds what it works from next, false if the
   // run is over.
   virtual bool exchange(Seat& from) = 0;

@@ -1,10 +1,13 @@
 #include "dist/threads/shard_server.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "dist/history/measure.h"
+#include "dist/snapshot/snapshot.h"
+#include "dist/snapshot/snapshot_file.h"
 #include "dist/threads/threads.h"
 
 namespace tg {
@@ -52,6 +55,58 @@ void ShardServer::open() {
   if (!gate_->waits()) gate_.reset();
 }
 
+void ShardServer::save(SnapshotWriter to) const {
+  for (size_t s = 0; s < shards_.size(); ++s) shards_[s].shard.save(to.part(fmt::format("shard{}", s)));
+  if (gate_) gate_->save(to);
+  to.write("assigned", assigned_);
+  to.write("evaluations", evaluations_);
+  if (job_.evaluate_every > 0) to.write("next_evaluation", next_evaluation_);
+}
+
+void ShardServer::load(const SnapshotReader& from) {
+  for (size_t s = 0; s < shards_.size(); ++s) {
+    Shard& shard = shards_[s].shard;
+    shard.load(from.part(fmt::format("shard{}", s)));
+    from.require_here(shard.accepted() == shards_[0].shard.accepted(), "shard {} took in {} messages, the first one {}",
+                      s, shard.accepted(), shards_[0].shard.accepted());
+    for (const Seat& seat : run_.seats)
+      from.require_here(shard.joined(seat.id) == seat.present && shard.at_work(seat.id) == seat.ready,
+                        "worker {} is elsewhere than shard {} knows it", seat.id, s);
+  }
+  if (gate_->waits())
+    gate_->load(from);
+  else
+    gate_.reset();
+  run_.taken = shards_[0].shard.accepted();
+  assigned_ = from.read("assigned", 0, kMostCounted);
+  evaluations_ = from.read("evaluations", 0, kMostCounted);
+  if (job_.evaluate_every > 0) next_evaluation_ = from.read("next_evaluation");
+}
+
+// Under the gate's lock, since whoever opens the gate sees to it that those who wait are ready before they know it.
+bool ShardServer::at_rest() const {
+  const std::lock_guard lock(gate_mutex_);
+  return std::all_of(run_.seats.begin(), run_.seats.end(), [](const Seat& seat) {
+    const Seat::State state = seat.state;
+    return state == Seat::State::resting || state == Seat::State::gone ||
+           (state == Seat::State::waiting && !seat.ready);
+  });
+}
+
+bool ShardServer::begin(Seat& seat) {
+  if (!gate_) return true;
+  std::unique_lock lock(gate_mutex_);
+  return wait_for_release(seat, lock);
+}
+
+bool ShardServer::wait_for_release(Seat& seat, std::unique_lock<std::mutex>& gate_lock) {
+  if (!seat.ready && !run_.over) {
+    seat.enter(Seat::State::waiting, run_.seconds());
+    seat.released.wait(gate_lock, [&] { return seat.ready || run_.over; });
+  }
+  return !run_.over;
+}
+
 bool ShardServer::exchange(Seat& from) {
   const int64_t task = from.tasks - 1;
   Visit visit{.kind = Visit::Kind::taken,
@@ -76,11 +131,7 @@ bool ShardServer::exchange(Seat& from) {
   from.ready = false;
   if (this->visit(visit) && verdict.taken) post(visit);
   wake(verdict.release);
-  if (!from.ready && !run_.over) {
-    from.enter(Seat::State::waiting, run_.seconds());
-    from.released.wait(lock, [&] { return from.ready || run_.over; });
-  }
-  return !run_.over;
+  return wait_for_release(from, lock);
 }
 
 void ShardServer::leave(Seat& seat, std::string reason) {

@@ -15,6 +15,10 @@ class ShardServer : public Server {
   ShardServer(RunState& run, int shards);
 
   void open() override;
+  void load(const SnapshotReader& from) override;
+  void save(SnapshotWriter to) const override;
+  bool at_rest() const override;
+  bool begin(Seat& seat) override;
   bool exchange(Seat& from) override;
   void leave(Seat& seat, std::string reason) override;
   void end(History::Status status, const std::string& message) override;
@@ -36,6 +40,7 @@ class ShardServer : public Server {
   };
   struct Visit;
 
+  bool wait_for_release(Seat& seat, std::unique_lock<std::mutex>& gate_lock);
   bool visit(Visit& visit);
   void hand_in(Visit& visit, Locked& at, double now);
   void decide(Visit& visit, const Shard& first, double now);
@@ -48,8 +53,8 @@ class ShardServer : public Server {
   RunState& run_;
   const Job& job_;
   std::deque<Locked> shards_;
-  std::mutex gate_mutex_;       // of the gate and `ready` of every seat; taken before any shard's
-  std::unique_ptr<Gate> gate_;  // null where nobody waits
+  mutable std::mutex gate_mutex_;  // of the gate and `ready` of every seat; taken before any shard's
+  std::unique_ptr<Gate> gate_;     // null where nobody waits
 
   // Under the first shard's lock.
   int64_t assigned_ = 0;  // batches

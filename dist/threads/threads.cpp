@@ -12,6 +12,7 @@
 #include "dist/ahead_pool.h"
 #include "dist/cores.h"
 #include "dist/ledger.h"
+#include "dist/snapshot/mark.h"
 #include "dist/threads/hogwild.h"
 #include "dist/threads/shard_server.h"
 #include "dist/threads/watch.h"
@@ -19,10 +20,11 @@
 namespace tg {
 namespace {
 
+constexpr const char* kName = "threads";
 constexpr auto kBetweenReports = std::chrono::milliseconds(5);
 
 void check(const Job& job, const ThreadsOptions& options) {
-  check_job(job, "threads");
+  check_job(job, kName);
   require(options.note_after > 0 && options.fail_after > 0,
           "threads: a wait of {} s before a note and {} s before a "
           "failure; both must be positive",
@@ -73,7 +75,9 @@ class Engine {
         run_(job),
         server_(make_server(run_, options)),
         ledger_(job, pool_, observer, history_),
-        pool_(1, job.threads_per_worker) {}
+        pool_(1, job.threads_per_worker) {
+    plan_snapshot();
+  }
   ~Engine();
   History run();
 
@@ -85,6 +89,11 @@ class Engine {
   void keep_books();
   void report();
   void watch();
+  void stop();
+  void plan_snapshot();
+  void look_after_snapshots();
+  void save(SnapshotWriter to) const;
+  void load(const SnapshotReader& from);
   History result();
 
   const Job& job_;
@@ -95,8 +104,10 @@ class Engine {
   History history_;
   Ledger ledger_;
   Watch watch_{run_, options_};
-  Mail mail_;       // for its memory
-  AheadPool pool_;  // for evaluations; destroyed before what they use
+  Mail mail_;                  // for its memory
+  AheadPool pool_;             // for evaluations; destroyed before what they use
+  int64_t next_snapshot_ = 0;  // due when so many messages are taken in
+  bool stopping_ = false;      // there is a snapshot to take first
 
   std::latch prepared_{job_.workers}, opened_{1};
   std::mutex mutex_;
@@ -108,6 +119,7 @@ class Engine {
 // Also where something was thrown: no thread outlives the engine.
 Engine::~Engine() {
   server_->end(History::Status::stopped, "");
+  run_.go_on();
   if (!opened_.try_wait()) opened_.count_down();
   for (std::thread& thread : threads_) thread.join();
 }
@@ -137,7 +149,12 @@ void Engine::start() {
     fail("{}", run_.failure());
   }
   prepared_.wait();
-  if (run_.failure().empty()) server_->open();
+  if (run_.failure().empty()) {
+    if (job_.resume)
+      load(reader_of(job_, kName, options_.shards));
+    else
+      server_->open();
+  }
   opened_.count_down();
 }
 
@@ -145,7 +162,7 @@ void Engine::work(Seat& seat) {
   const bool ready = prepare(seat);
   prepared_.count_down();
   opened_.wait();
-  if (ready && run_.failure().empty()) work_on(seat);
+  if (ready && run_.failure().empty() && seat.present) work_on(seat);
   seat.enter(Seat::State::gone, run_.seconds());
   const std::lock_guard lock(mutex_);
   --alive_;
@@ -170,7 +187,10 @@ bool Engine::prepare(Seat& seat) {
 
 void Engine::work_on(Seat& seat) {
   try {
+    if (!server_->begin(seat)) return;
     do {
+      run_.rest_if_paused(seat);
+      if (run_.over) return;
       try {
         const int64_t task = seat.tasks++;
         seat.task = task;
@@ -197,6 +217,7 @@ void Engine::keep_books() {
     }
     report();
     watch();
+    look_after_snapshots();
   }
 }
 
@@ -212,11 +233,63 @@ void Engine::report() {
   for (Mail::Copy& copy : mail_.copies) ledger_.evaluation(copy.gradients, copy.time, std::move(copy.theta));
   mail_.clear();
   do {
-    if (observer_.stop()) server_->end(History::Status::stopped, "");
+    if (observer_.stop()) stop();
   } while (ledger_.report_next());
   ledger_.report_evaluations(false);
   if (!ledger_.trouble().empty()) server_->end(History::Status::diverged, ledger_.trouble());
   run_.evaluated = std::ssize(history_.evaluations);
+}
+
+void Engine::stop() {
+  stopping_ = true;
+  if (job_.snapshot_every == 0) server_->end(History::Status::stopped, "");
+}
+
+void Engine::plan_snapshot() {
+  const int64_t every = std::max<int64_t>(job_.snapshot_every, 1);
+  next_snapshot_ = (run_.taken / every + 1) * every;
+}
+
+// One step towards the next. The run stands still for no longer than it takes the slowest worker to come to rest, and
+// to copy what the run is.
+void Engine::look_after_snapshots() {
+  if (run_.over) return run_.go_on();  // also those who rest for a snapshot that does not come any more
+  if (job_.snapshot_every > 0 && (stopping_ || run_.taken >= next_snapshot_)) run_.pause();
+  if (!run_.paused() || !server_->at_rest()) return;
+  report();  // what has happened until now
+  if (run_.over) return run_.go_on();
+  const int64_t taken = run_.taken;
+  Snapshot snapshot;
+  mark(snapshot, job_, kName, options_.shards);
+  save(SnapshotWriter(snapshot));
+  plan_snapshot();
+  if (stopping_) server_->end(History::Status::stopped, "");
+  run_.go_on();
+  observer_.on_snapshot(snapshot, taken);
+}
+
+void Engine::save(SnapshotWriter to) const {
+  to.write_real("seconds", run_.seconds());
+  to.write("copies", run_.copies);
+  server_->save(to);
+  for (const Seat& seat : run_.seats) seat.save(to.part(fmt::format("worker{}", seat.id)));
+  ledger_.save(to.part("history"));
+}
+
+void Engine::load(const SnapshotReader& from) {
+  const double seconds = from.read_real("seconds");
+  from.require_here(seconds >= 0 && seconds < 1e9, "the run is {} s old", seconds);
+  run_.set_seconds(seconds);
+  for (Seat& seat : run_.seats) seat.load(from.part(fmt::format("worker{}", seat.id)));
+  from.require_here(std::any_of(run_.seats.begin(), run_.seats.end(), [](const Seat& seat) { return seat.present; }),
+                    "no worker is left");
+  server_->load(from);
+  ledger_.load(from.part("history"));
+  from.require_here(ledger_.reported() == run_.taken, "{} updates are recorded, {} were taken in", ledger_.reported(),
+                    run_.taken.load());
+  run_.evaluated = std::ssize(history_.evaluations);
+  run_.copies = from.read("copies", run_.evaluated, kMostCounted);
+  plan_snapshot();
 }
 
 void Engine::watch() {

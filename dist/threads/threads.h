@@ -29,6 +29,9 @@ struct ThreadsOptions {
 // The run ends as in the simulator (simulator.h). A worker that throws is lost: it leaves, the others go on, and a
 // barrier that waited for it opens. The observer is called on the calling thread, some milliseconds behind.
 //
+// For a snapshot, due after so many gradients or a few more, each worker rests before its next computation, until the
+// last one has come to that point and all is copied. What goes on from it is one run with what came before.
+//
 // Evaluations run beside, on copies. One that is due while copies fill kMostCopiedBytes (dist/threads/run_state.h) is
 // put off, so that memory stays bounded and no worker waits.
 //

@@ -28,7 +28,7 @@ class Watch {
   const RunState& run_;
   const ThreadsOptions& options_;
   double told_ = -1;     // `since` of the wait that was told
-  int64_t taken_ = 0;    // messages when it was looked last
+  int64_t taken_ = -1;   // messages when it was looked last
   double progress_ = 0;  // when that number last grew
   double over_ = -1;     // when the run was first seen to be over
 };
