@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "dist/history/little_endian.h"
+#include "framework/io/little_endian.h"
 
 namespace tg {
 namespace {

@@ -1,2 +1,0 @@
-#pragma once
-#include "framework/io/little_endian.h"
