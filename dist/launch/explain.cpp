@@ -5,8 +5,8 @@
 
 #include "dist/history/explanation.h"
 #include "dist/launch/commands.h"
-#include "dist/launch/progress.h"
 #include "dist/launch/recorded_run.h"
+#include "dist/launch/recorder.h"
 #include "dist/launch/run.h"
 #include "dist/launch/table.h"
 #include "dist/replay/replay.h"
@@ -51,11 +51,11 @@ Message find_message(const std::vector<Event>& events, int64_t number, std::opti
 }
 
 // Hears the replay until the update has been taken in everywhere.
-class Listener final : public Observer {
+class Asking final : public Listener {
  public:
-  Listener(const Message& message, Explanation& explanation, const std::vector<ShardRange>& shards, Progress& progress,
-           const Interrupt& interrupt)
-      : message_(message), progress_(progress), interrupt_(interrupt) {
+  Asking(const Message& message, Explanation& explanation, const std::vector<ShardRange>& shards, Progress& progress,
+         const Interrupt& interrupt)
+      : Listener(progress, interrupt), message_(message) {
     for (const ShardRange& shard : shards) parts_.push_back(explanation.of_shard(shard.layout));
   }
 
@@ -63,18 +63,16 @@ class Listener final : public Observer {
     return worker == message_.worker && batch == message_.batch ? parts_[static_cast<size_t>(shard)].get() : nullptr;
   }
   void on_update(const UpdateRecord& update) override {
-    progress_.on_update(update);
+    Listener::on_update(update);
     if (update.update == message_.update) found_ = update;
   }
-  bool stop() override { return found_ || interrupt_.signal() != 0; }
+  bool stop() override { return found_ || Listener::stop(); }
 
   const std::optional<UpdateRecord>& found() const { return found_; }
 
  private:
   const Message message_;
   std::vector<std::unique_ptr<Terms>> parts_;  // by shard
-  Progress& progress_;
-  const Interrupt& interrupt_;
   std::optional<UpdateRecord> found_;
 };
 
@@ -146,7 +144,7 @@ int explain(const ExplainOptions& options) {
   std::optional<UpdateRecord> update;
   {
     Progress progress("replaying: ", message.update + 1, task.batches_per_epoch());
-    Listener listener(message, explanation, shards, progress, interrupt);
+    Asking listener(message, explanation, shards, progress, interrupt);
     const Replayed replayed =
         replay(job, run.logs, {.evaluate = false, .pool_threads = run.plan.options.pool_threads}, listener);
     require(replayed.difference.empty(), "explain: this is not what the run did: {}", replayed.difference);

@@ -4,8 +4,8 @@
 
 #include "dist/launch/commands.h"
 #include "dist/launch/pictures.h"
-#include "dist/launch/progress.h"
 #include "dist/launch/recorded_run.h"
+#include "dist/launch/recorder.h"
 #include "dist/launch/run.h"
 #include "dist/launch/table.h"
 #include "dist/replay/replay.h"
@@ -16,20 +16,17 @@ namespace tg {
 namespace {
 
 // Hears the replay until the last update of the range.
-class Listener final : public Observer {
+class Until final : public Listener {
  public:
-  Listener(int64_t last, Progress& progress, const Interrupt& interrupt)
-      : last_(last), progress_(progress), interrupt_(interrupt) {}
+  Until(int64_t last, Progress& progress, const Interrupt& interrupt) : Listener(progress, interrupt), last_(last) {}
   void on_update(const UpdateRecord& update) override {
-    progress_.on_update(update);
+    Listener::on_update(update);
     reached_ = update.update;
   }
-  bool stop() override { return reached_ >= last_ || interrupt_.signal() != 0; }
+  bool stop() override { return reached_ >= last_ || Listener::stop(); }
 
  private:
   const int64_t last_;
-  Progress& progress_;
-  const Interrupt& interrupt_;
   int64_t reached_ = -1;
 };
 
@@ -55,7 +52,7 @@ int trace(const TraceOptions& options) {
   Replayed replayed;
   {
     Progress progress("replaying: ", last + 1, task.batches_per_epoch());
-    Listener listener(last, progress, interrupt);
+    Until listener(last, progress, interrupt);
     replayed = replay(job, run.logs, {.evaluate = false, .pool_threads = run.plan.options.pool_threads}, listener);
   }
   require(replayed.difference.empty(), "trace: this is not what the run did: {}", replayed.difference);
