@@ -35,7 +35,8 @@ constexpr const char* kTrainExamples =
     "  tardygrad train --rule dana-zero --workers 16 --lr 0.005 --warmup 1 --epochs 8 --drop-at 6\n"
     "  tardygrad train --rule dc-asgd-a:lambda=1 --workers 8 --model lenet --epochs 0.5 --out runs/first\n\n"
     "The run's folder: config.json, metrics.csv (a line per evaluation), events.bin, summary.csv, workers.csv and\n"
-    "pictures (loss, error, lag, gap as .svg). No run overwrites another.\n";
+    "pictures (loss, error, lag, gap as .svg). No run overwrites another. With --snapshot-every, one that was stopped\n"
+    "or killed can go on: tardygrad train --resume runs/first\n";
 
 constexpr const char* kReplayExamples =
     "Examples:\n"
@@ -170,6 +171,9 @@ int parse_and_run(int argc, const char* const* argv) {
   CLI::App* train_command = app.add_subcommand("train", "one run");
   RunFlags train_flags;
   add_run_flags(*train_command, train_flags, false);
+  std::string resumed;
+  train_command->add_option("--resume", resumed, "go on with the run in this folder, from its last snapshot")
+      ->type_name("DIR");
   train_command->footer(std::string(kTrainExamples) + "\n" + kExitCodes);
 
   CLI::App* compare_command = app.add_subcommand("compare", "a run for every combination of the options' values");
@@ -241,6 +245,12 @@ int parse_and_run(int argc, const char* const* argv) {
 
   const Words typed(argv, argv + argc);
   if (train_command->parsed()) {
+    if (train_command->count("--resume") != 0) {
+      for (const CLI::Option* option : train_command->get_options())
+        require(option->count() == 0 || option->get_name() == "--resume",
+                "train: --resume takes everything from the run's config.json: leave out {}", option->get_name());
+      return resume(resumed);
+    }
     RunOptions options;
     for (std::size_t i = 0; i < train_flags.values.size(); ++i) {
       const Words& values = train_flags.values[i];

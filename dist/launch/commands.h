@@ -18,6 +18,9 @@ inline constexpr int kExitDiverged = 2;
 // `out` may be empty: a new folder below runs/. `command_line` goes to config.json.
 int train(const RunOptions& options, const std::filesystem::path& out, const std::vector<std::string>& command_line);
 
+// Goes on with the run in that folder, from its newest snapshot that is whole.
+int resume(const std::filesystem::path& folder);
+
 // `values` as make_plans() takes them. Runs that diverge do not end the others and do not change the exit status.
 int compare(const std::vector<std::vector<std::string>>& values, const std::filesystem::path& out,
             const std::vector<std::string>& command_line);

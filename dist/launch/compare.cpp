@@ -73,8 +73,8 @@ int compare(const std::vector<std::vector<std::string>>& values, const std::file
     const std::string label = fmt::format("[{}/{}] ", number, plans.size());
     say(fmt::format("{}{}, seed {}\n", label, describe(plan), plan.options.seed));
     const ClassificationTask task = make_task(plan, data.get(plan.options));
-    results.push_back(run(plan, make_job(plan, task), RunFolder(folder.file(folder_name(number, plan))), command_line,
-                          label, interrupt));
+    results.push_back(run(plan, make_job(plan, task), RunFolder(folder.file(folder_name(number, plan))),
+                          {.command_line = command_line}, label, interrupt));
     rows.push_back(results.back().row);
     write_summary(folder.file("summary.csv"), rows);
     if (!results.back().message.empty()) say(fmt::format("{}diverged {}\n", label, results.back().message));

@@ -32,14 +32,16 @@ std::size_t terminal_width() {
 
 }  // namespace
 
-Progress::Progress(std::string label, int64_t gradients, int64_t batches_per_epoch)
+Progress::Progress(std::string label, int64_t gradients, int64_t batches_per_epoch, int64_t done)
     : label_(std::move(label)),
       gradients_(gradients),
       batches_per_epoch_(batches_per_epoch),
-      terminal_(on_terminal()) {}
+      terminal_(on_terminal()),
+      done_before_(done),
+      done_(done) {}
 
 Progress::~Progress() {
-  if (!terminal_ || done_ == 0) return;
+  if (!terminal_ || done_ == done_before_) return;
   draw_bar();
   say("\n");
 }
@@ -65,8 +67,8 @@ double Progress::seconds() const { return std::chrono::duration<double>(Clock::n
 
 std::string Progress::time_left() const {
   const double so_far = seconds();
-  if (done_ >= gradients_ || done_ == 0) return duration_text(so_far);
-  const double left = so_far * static_cast<double>(gradients_ - done_) / static_cast<double>(done_);
+  if (done_ >= gradients_ || done_ == done_before_) return duration_text(so_far);
+  const double left = so_far * static_cast<double>(gradients_ - done_) / static_cast<double>(done_ - done_before_);
   return fmt::format("{}, about {} left", duration_text(so_far), duration_text(left));
 }
 

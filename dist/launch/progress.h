@@ -10,8 +10,8 @@ namespace tg {
 
 class Progress {
  public:
-  // `label` tells one run of several from the others.
-  Progress(std::string label, int64_t gradients, int64_t batches_per_epoch);
+  // `label` tells one run of several from the others; `done` gradients were taken in before.
+  Progress(std::string label, int64_t gradients, int64_t batches_per_epoch, int64_t done = 0);
   // Ends the bar's line.
   ~Progress();
   Progress(const Progress&) = delete;
@@ -33,7 +33,7 @@ class Progress {
   bool terminal_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point drawn_{};
-  int64_t done_ = 0;
+  int64_t done_before_, done_;
   std::string last_result_;  // of the last evaluation, in words
 };
 

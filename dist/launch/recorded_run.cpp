@@ -28,15 +28,14 @@ nlohmann::json read_config(const fs::path& path) {
   return config["options"];
 }
 
-// Options that the file leaves out had no value, or came after the version that wrote it. The cores that the run was
-// confined to change no result, and may not be there any more.
-RunOptions options_from(const nlohmann::json& config, const fs::path& path) {
+// Options that the file leaves out had no value, or came after the version that wrote it.
+RunOptions options_from(const nlohmann::json& config, const fs::path& path, const std::string& without = "") {
   RunOptions options;
   for (const RunOption& option : run_option_list()) {
     const auto found = config.find(option.name);
     if (found == config.end() || found->is_null()) continue;
     const std::string text = found->is_string() ? found->get<std::string>() : found->dump();
-    if (text.empty() || option.name == "cores") continue;
+    if (text.empty() || option.name == without) continue;
     try {
       option.set(options, text);
     } catch (const Error& error) {
@@ -48,9 +47,15 @@ RunOptions options_from(const nlohmann::json& config, const fs::path& path) {
 
 }  // namespace
 
+Plan read_plan(const fs::path& folder) {
+  const fs::path path = folder / "config.json";
+  return make_plan(options_from(read_config(path), path), Unfit::refuse);
+}
+
 RecordedRun read_run(const fs::path& folder, const std::string& data_dir) {
   const fs::path path = folder / "config.json";
-  RunOptions options = options_from(read_config(path), path);
+  // The cores that the run was confined to change no result, and may not be there any more.
+  RunOptions options = options_from(read_config(path), path, "cores");
   if (!data_dir.empty()) options.data_dir = data_dir;
   require(!options.hogwild, "{}: a hogwild run has no order of events that could be followed", folder.string());
   return {folder, make_plan(std::move(options), Unfit::refuse), read_event_logs(folder)};

@@ -16,6 +16,9 @@ struct RecordedRun {
   std::vector<EventLog> logs;  // by shard
 };
 
+// What config.json says. Throws Error, naming the file, if it is not there or damaged.
+Plan read_plan(const std::filesystem::path& folder);
+
 // `data_dir`, where it is not empty, takes the place of the run's own. Throws Error, naming the file, if `folder` is
 // not a run's or its files are damaged.
 RecordedRun read_run(const std::filesystem::path& folder, const std::string& data_dir);

@@ -1,16 +1,20 @@
 #pragma once
 // What a run's folder gets while the run lives, and at its end.
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dist/engine.h"
 #include "dist/history/event_log.h"
 #include "dist/launch/interrupt.h"
 #include "dist/launch/progress.h"
+#include "dist/snapshot/folder.h"
+#include "dist/snapshot/snapshot_file.h"
 #include "framework/io/file.h"
-#include "framework/io/run_folder.h"
 
 namespace tg {
 
@@ -28,19 +32,39 @@ class Listener : public Observer {
   const Interrupt& interrupt_;
 };
 
-// Writes metrics.csv, and an event log for each of `shards` shards, which may be none.
+// Whose files they are.
+struct RecordedJob {
+  uint64_t hash = 0;                                           // job_hash()
+  int shards = 1;                                              // with an event log each; may be none
+  std::vector<std::pair<std::string, std::string>> options{};  // options_of_job(), for the snapshots' metadata
+};
+
+inline constexpr const char* kJobKey = "job";  // of that metadata: the hash, in 16 hexadecimal digits
+
+// Writes metrics.csv, event logs and snapshots.
 class Recorder final : public Listener {
  public:
-  // Throws Error if one of the files is there.
-  Recorder(const RunFolder& folder, uint64_t job_hash, int shards, Progress& progress, const Interrupt& interrupt);
+  // Of a run that begins. Throws Error if one of the files is there.
+  Recorder(const std::filesystem::path& folder, const RecordedJob& job, Progress& progress, const Interrupt& interrupt);
+  // Of a run that goes on from the snapshot of this number: cuts off what its files got after that. Throws Error, and
+  // cuts nothing, if check() does, or another process writes to them.
+  Recorder(const std::filesystem::path& folder, const RecordedJob& job, SnapshotFile& snapshot, int64_t number,
+           Progress& progress, const Interrupt& interrupt);
+  // Throws Error unless the files have at least what they had when the snapshot was taken.
+  static void check(const std::filesystem::path& folder, const RecordedJob& job, SnapshotFile& snapshot);
+
   void on_event(int shard, const Event& event) override { logs_[static_cast<std::size_t>(shard)]->append(event); }
   void on_evaluation(const EvaluationRecord& evaluation) override;
+  // If the snapshot cannot be written, that is a note; the run goes on.
+  void on_snapshot(Snapshot& snapshot, int64_t gradients) override;
   // Everything is on the disk.
   void finish();
 
  private:
-  GrowingFile metrics_;
+  RecordedJob job_;
+  std::optional<GrowingFile> metrics_;
   std::vector<std::unique_ptr<EventLogWriter>> logs_;
+  SnapshotKeeper snapshots_;
 };
 
 // workers.csv: lag, gap and bytes of each worker.

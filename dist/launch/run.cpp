@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "datasets/registry.h"
 #include "dist/launch/machine.h"
 #include "dist/launch/pictures.h"
-#include "dist/launch/recorder.h"
 #include "dist/launch/table.h"
 #include "dist/shards.h"
 #include "dist/simulate/simulator.h"
@@ -108,7 +108,8 @@ History run_engine(const Plan& plan, const Job& job, Observer& observer) {
 void refuse_what_cannot_fit(const Plan& plan, const Shape& sample, int64_t classes) {
   const RunOptions& options = plan.options;
   const ModelCost step = cost_of(make_model(plan.model_spec, sample, classes), batch_of(options.batch, sample));
-  const int64_t vectors = 4 + 3 * int64_t{options.workers};
+  const int64_t state = 4 + 3 * int64_t{options.workers};
+  const int64_t vectors = options.snapshot_every > 0 ? 2 * state : state;  // a snapshot is put together in memory
   const int64_t activations = step.peak_bytes - step.parameter_bytes - step.gradient_bytes;
   require_memory(
       fmt::format("{}, {} parameters, batches of {}", describe(plan), step.parameters, options.batch),
@@ -157,31 +158,48 @@ Job make_job(const Plan& plan, const Task& task) {
           .workers = options.workers,
           .gradients = gradients,
           .evaluate_every = std::max<int64_t>(between, 1),
+          .snapshot_every = options.snapshot_every,
           .seed = options.seed,
           .threads_per_worker = options.threads_per_worker};
+}
+
+std::vector<std::pair<std::string, std::string>> options_of_job(const Plan& plan) {
+  static const std::set<std::string> others{"data_dir", "pool_threads", "cores", "evaluate_every", "snapshot_every"};
+  std::vector<std::pair<std::string, std::string>> options;
+  for (const RunOption& option : run_option_list())
+    if (!others.contains(option.name)) options.emplace_back(option.name, option.get(plan.options));
+  return options;
 }
 
 // A key of a random stream is a hash.
 uint64_t job_hash(const Plan& plan, const Layout& layout) {
   Stream hash(layout.hash());
-  for (const RunOption& option : run_option_list()) {
-    const bool matters = option.name != "data_dir" && option.name != "pool_threads" && option.name != "cores" &&
-                         option.name != "evaluate_every";
-    if (matters) hash = hash.split(option.name + "=" + option.get(plan.options));
-  }
+  for (const auto& [name, value] : options_of_job(plan)) hash = hash.split(name + "=" + value);
   return hash.key();
+}
+
+RecordedJob recorded_job(const Plan& plan, const Layout& layout) {
+  return {.hash = job_hash(plan, layout),
+          .shards = plan.options.hogwild ? 0 : plan.options.shards,
+          .options = options_of_job(plan)};
 }
 
 RunResult record_run(const Plan& plan, const Job& job, const RunFolder& folder, const RunRecord& record,
                      const std::function<History(Observer&)>& engine, const std::string& label,
                      const Interrupt& interrupt) {
   const Task& task = *job.task;
+  const RecordedJob recorded = recorded_job(plan, task.layout());
   History history;
-  {
+  if (record.resumption) {
+    const int64_t done = record.resumption->gradients;
+    Progress progress(label, job.gradients, task.batches_per_epoch(), done);
+    Recorder recorder(folder.path(), recorded, *record.resumption->snapshot, done, progress, interrupt);
+    history = engine(recorder);
+    recorder.finish();
+  } else {
     Progress progress(label, job.gradients, task.batches_per_epoch());
     // First, since it creates its files or fails: of two runs that found one folder empty, one gets no further.
-    Recorder recorder(folder, job_hash(plan, task.layout()), plan.options.hogwild ? 0 : plan.options.shards, progress,
-                      interrupt);
+    Recorder recorder(folder.path(), recorded, progress, interrupt);
     write_file(folder.file("config.json"), config_text(plan, job, record));
     history = engine(recorder);
     recorder.finish();
@@ -189,19 +207,20 @@ RunResult record_run(const Plan& plan, const Job& job, const RunFolder& folder, 
   RunResult result{summary_row(plan, history, task.batches_per_epoch()), history.evaluations, gap_curve(history),
                    history.message};
   if (!record.engine.empty()) result.row.engine = record.engine;
-  write_summary(folder.file("summary.csv"), {result.row});
   write_file(folder.file("workers.csv"), workers_text(history, plan.options.workers));
   const std::string trouble = draw_run(folder.path(), describe(plan), history);
   if (!trouble.empty()) say(fmt::format("{}{}\n", label, trouble));
+  write_summary(folder.file("summary.csv"),
+                {result.row});  // last: where it says that the run has finished, all is there
   return result;
 }
 
-RunResult run(const Plan& plan, const Job& job, const RunFolder& folder, const std::vector<std::string>& command_line,
+RunResult run(const Plan& plan, const Job& job, const RunFolder& folder, const RunRecord& record,
               const std::string& label, const Interrupt& interrupt) {
   if (plan.options.shards > 1)
     say(fmt::format("{}{}\n", label, describe_shards(job.task->layout(), plan.options.shards)));
   const auto engine = [&](Observer& observer) { return run_engine(plan, job, observer); };
-  return record_run(plan, job, folder, {.command_line = command_line}, engine, label, interrupt);
+  return record_run(plan, job, folder, record, engine, label, interrupt);
 }
 
 }  // namespace tg

@@ -19,6 +19,7 @@ constexpr double kHighestRate = 1e9;
 constexpr int64_t kLargestBatch = 1 << 20;
 constexpr int64_t kMostWorkers = 4096;
 constexpr int64_t kMostThreads = 1024;
+constexpr int64_t kMostGradients = 1'000'000'000'000'000;
 constexpr int64_t kMostShards = 1024;
 constexpr int64_t kHighestCore = 65535;
 
@@ -131,6 +132,10 @@ std::vector<RunOption> make_list() {
       {"--evaluate-every", "evaluate_every", "EPOCHS", true, "between tests (a quarter of the run, at most 1)",
        [](O& o, Text t) { o.evaluate_every = parse_positive("--evaluate-every", t, kMostEpochs); },
        [](const O& o) { return text_of(o.evaluate_every); }},
+      {"--snapshot-every", "snapshot_every", "GRADIENTS", true,
+       "between snapshots, for --resume; one more if it is interrupted (0: none)",
+       [](O& o, Text t) { o.snapshot_every = parse_integer("--snapshot-every", t, 0, kMostGradients); },
+       [](const O& o) { return std::to_string(o.snapshot_every); }},
       {"--threads-per-worker", "threads_per_worker", "N", true, "threads within a gradient; changes its last bits (1)",
        [](O& o, Text t) {
          o.threads_per_worker = static_cast<int>(parse_integer("--threads-per-worker", t, 1, kMostThreads));

@@ -26,6 +26,7 @@ struct RunOptions {
   double drop_factor = 0.1;
   std::string clock = "homogeneous";
   std::optional<double> evaluate_every;  // epochs; empty: a quarter of the run, at most 1
+  int64_t snapshot_every = 0;            // gradients; 0: no snapshots
   uint64_t seed = 1;
   int threads_per_worker = 1;
   int shards = 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <set>
@@ -98,6 +99,13 @@ void write_summary(const std::filesystem::path& path, const std::vector<SummaryR
   std::string text = kHeader;
   for (const SummaryRow& row : rows) text += line_of(row);
   write_file(path, text);
+}
+
+std::string status_of_run(const std::filesystem::path& path) {
+  std::ifstream stream(path);
+  std::string header, status;
+  if (std::getline(stream, header)) std::getline(stream, status, ',');
+  return status;
 }
 
 std::vector<const RunOption*> telling_options(const std::vector<Plan>& plans) {

@@ -31,6 +31,9 @@ SummaryRow summary_row(const Plan& plan, const History& history, int64_t batches
 // The header line, then a line per row.
 void write_summary(const std::filesystem::path& path, const std::vector<SummaryRow>& rows);
 
+// The status in the summary.csv of one run; empty if there is no such file.
+std::string status_of_run(const std::filesystem::path& path);
+
 // The options that tell the runs apart: rule and workers, and what else differs but the seed.
 std::vector<const RunOption*> telling_options(const std::vector<Plan>& plans);
 

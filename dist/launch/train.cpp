@@ -1,12 +1,21 @@
 #include "datasets/registry.h"
 #include "dist/launch/commands.h"
+#include "dist/launch/recorded_run.h"
 #include "dist/launch/run.h"
 #include "dist/launch/table.h"
 
 namespace tg {
 namespace {
 
-void report(const RunResult& result, const RunFolder& folder) {
+void introduce(const Plan& plan, const Task& task, const Splits& splits) {
+  say(fmt::format("{}, {} parameters; {} ({}): {} samples, {} for the test\n", describe(plan), task.layout().count(),
+                  plan.options.data, found_dataset(plan.options.data, plan.options.data_dir), splits.train.size(),
+                  splits.test.size()));
+  for (const std::string& note : plan.notes) say(fmt::format("note: {}\n", note));
+}
+
+// Returns the exit status.
+int report(const RunResult& result, const RunFolder& folder, const Interrupt& interrupt) {
   const SummaryRow& row = result.row;
   if (result.message.empty()) {
     say(fmt::format("{}: test error {:.2f} %, train loss {:.4f}, mean lag {:.2f}, mean gap {:.3g}; {} in all\n",
@@ -16,6 +25,9 @@ void report(const RunResult& result, const RunFolder& folder) {
     say(fmt::format("{} {}; a lower --lr or fewer workers may help\n", row.status, result.message));
   }
   say(fmt::format("results: {}\n", folder.path().string()));
+  if (row.status == name_of(History::Status::stopped) && !list_snapshots(folder.path()).empty())
+    say(fmt::format("to go on: tardygrad train --resume {}\n", folder.path().string()));
+  return row.status == name_of(History::Status::diverged) ? kExitDiverged : interrupt.exit_code();
 }
 
 }  // namespace
@@ -32,14 +44,34 @@ int train(const RunOptions& options, const std::filesystem::path& out, const std
   if (interrupt.signal() != 0) return interrupt.exit_code();
 
   const RunFolder folder(out.empty() ? fresh_run_path("runs", plan.options.rule) : out);
-  say(fmt::format("{}, {} parameters; {} ({}): {} samples, {} for the test\n", describe(plan), task.layout().count(),
-                  plan.options.data, found_dataset(plan.options.data, plan.options.data_dir), splits.train.size(),
-                  splits.test.size()));
-  for (const std::string& note : plan.notes) say(fmt::format("note: {}\n", note));
-  const RunResult result = run(plan, job, folder, command_line, "", interrupt);
-  report(result, folder);
-  if (result.row.status == name_of(History::Status::diverged)) return kExitDiverged;
-  return interrupt.exit_code();
+  introduce(plan, task, splits);
+  return report(run(plan, job, folder, {.command_line = command_line}, "", interrupt), folder, interrupt);
+}
+
+int resume(const std::filesystem::path& path) {
+  const Interrupt interrupt;  // before the first thread
+  const RunFolder folder = RunFolder::open(path);
+  const Plan plan = read_plan(path);
+  const std::string status = status_of_run(folder.file("summary.csv"));
+  const bool diverged = status == name_of(History::Status::diverged);
+  if (diverged || status == name_of(History::Status::finished)) {
+    say(fmt::format("{}: the run has {}, there is nothing to do\n", path.string(), status));
+    return diverged ? kExitDiverged : 0;
+  }
+  LoadedData data;
+  const Splits& splits = data.get(plan.options);
+  const ClassificationTask task = make_task(plan, splits);
+  Job job = make_job(plan, task);
+  const Resumption resumption = find_resumption(path, recorded_job(plan, task.layout()));
+  job.resume = resumption.snapshot.get();
+
+  if (interrupt.signal() != 0) return interrupt.exit_code();
+
+  introduce(plan, task, splits);
+  for (const std::string& skipped : resumption.skipped) say(fmt::format("note: not used: {}\n", skipped));
+  say(fmt::format("goes on after {} of {} gradients, from {}\n", resumption.gradients, job.gradients,
+                  resumption.snapshot->name()));
+  return report(run(plan, job, folder, {.resumption = &resumption}, "", interrupt), folder, interrupt);
 }
 
 }  // namespace tg

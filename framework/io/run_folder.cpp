@@ -38,6 +38,13 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
   require(!error, "{}: cannot make this folder: {}", path_.string(), error.message());
 }
 
+RunFolder RunFolder::open(fs::path path) {
+  std::error_code error;
+  require(fs::is_directory(path, error), "{}: there is no such folder{}", path.string(),
+          error ? ": " + error.message() : "");
+  return {std::move(path), Opened{}};
+}
+
 fs::path fresh_run_path(const fs::path& base, const std::string& name) {
   const std::string first = fmt::format("{:%Y%m%d-%H%M%S}-{}", fmt::localtime(std::time(nullptr)), file_name_of(name));
   std::error_code error;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 
 namespace tg {
 
@@ -13,11 +14,16 @@ class RunFolder {
   static void check(const std::filesystem::path& path);
   // Makes the folder and those above it.
   explicit RunFolder(std::filesystem::path path);
+  // The folder of a run that is there. Throws Error if it is no folder.
+  static RunFolder open(std::filesystem::path path);
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path file(const std::string& name) const { return path_ / name; }
 
  private:
+  struct Opened {};
+  RunFolder(std::filesystem::path path, Opened) : path_(std::move(path)) {}
+
   std::filesystem::path path_;
 };
 

@@ -110,7 +110,8 @@ int quickstart(bool smoke, uint64_t seed, const std::vector<std::string>& comman
       const Plan plan = make_plan(options, Unfit::leave_out);                   // the options, checked
       const ClassificationTask task = make_task(plan, data.get(plan.options));  // what is trained
       const Job job = make_job(plan, task);                                     // task, rule, schedule, workers, seed
-      const RunResult result = run(plan, job, RunFolder(group_folder.file(rule)), command_line, rule + ": ", interrupt);
+      const RunResult result =
+          run(plan, job, RunFolder(group_folder.file(rule)), {.command_line = command_line}, rule + ": ", interrupt);
       if (!result.message.empty()) say(fmt::format("{}: diverged at {}\n", rule, result.message));
       rows.push_back(result.row);
       write_summary(folder.file("summary.csv"), rows);
