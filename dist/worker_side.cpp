@@ -19,6 +19,7 @@ class BatchOracle : public Oracle {
     if (calls_++ == 0 || !std::isfinite(loss)) loss_ = loss;
     if (!std::isfinite(loss)) where_ = job_.task->where_not_finite(at, job_.seed, batch_, stream_);
   }
+  bool next_batch() override { return false; }
   int calls() const { return calls_; }
   double loss() const { return loss_; }  // of the first call, or one that is not finite
   const std::string& where() const { return where_; }

@@ -88,12 +88,15 @@ class Update {
   virtual void load(const StateReader& state) = 0;
 };
 
-// Minibatch gradients at any point: a worker's access to the task. The batch was assigned when the reply was sent.
+// Minibatch gradients at any point: a worker's access to the task. The batches, one or as many as the rule asks for
+// (Rule::batches), were assigned when the reply was sent.
 class Oracle {
  public:
   virtual ~Oracle() = default;
-  // Writes the mean gradient of the batch's loss at `at`. May be called more than once per step.
+  // Writes the mean gradient of the present batch's loss at `at`. May be called more than once per batch.
   virtual void gradient(View at, Span out) = 0;
+  // Goes on to the next batch; false if there is none left. A local loop is do { ... } while (oracle.next_batch()).
+  virtual bool next_batch() = 0;
 };
 
 // The worker's side of a rule.
@@ -106,6 +109,10 @@ class Worker {
   virtual void not_taken() {}
   // Writes a last message at a clean leave and returns true, or returns false.
   virtual bool farewell(Span message);
+  // What of the server's theta is not the model but a look-ahead by this worker's velocity: it was taken away with the
+  // messages up to the last. Empty: nothing. A gap is measured with the other workers' share put back (papers differ
+  // in what they call theta; Hakimi et al. 2019, DANA-Slim).
+  virtual View ahead() const { return {}; }
   virtual void save(StateWriter&) const {}
   virtual void load(const StateReader&) {}
 };
@@ -120,6 +127,8 @@ class Rule {
   virtual std::unique_ptr<Update> update(const Layout& layout, View initial) const = 0;
   // Default: sends the gradient at what it was sent.
   virtual std::unique_ptr<Worker> worker(WorkerId id, const Layout& layout) const;
+  // Minibatches to a message: those of a worker's local loop. The last message of a run may have fewer.
+  virtual int64_t batches() const { return 1; }
   virtual bool needs_sent() const { return false; }  // StepInfo::sent must be filled in
   virtual bool sequential() const { return false; }  // runs with one worker only
   virtual bool shardable() const { return true; }    // false: one Update must see the whole vector

@@ -12,14 +12,16 @@ namespace tg::test {
 
 namespace {
 
-class OneBatch : public Oracle {
+class Batches : public Oracle {
  public:
-  OneBatch(const Gradient& gradient, int64_t batch) : gradient_(gradient), batch_(batch) {}
+  Batches(const Gradient& gradient, int64_t first, int64_t count)
+      : gradient_(gradient), batch_(first), end_(first + count) {}
   void gradient(View at, Span out) override { gradient_(at, batch_, out); }
+  bool next_batch() override { return ++batch_ < end_; }
 
  private:
   const Gradient& gradient_;
-  int64_t batch_;
+  int64_t batch_, end_;
 };
 
 }  // namespace
@@ -67,7 +69,8 @@ void Driver::send(const Release& release) {
   for (const WorkerId worker : release) {
     Slot& s = slot(worker);
     s.learning_rate = schedule_.rate(accepted_);
-    s.batch = next_batch_++;
+    s.batch = next_batch_;
+    next_batch_ += rule_.batches();
     s.version = version_;
     s.working = true;
     update_->reply(worker, {s.sent.data(), layout_.size()}, info(s));
@@ -80,7 +83,7 @@ void Driver::arrive(WorkerId worker) {
   BOOST_REQUIRE(s.working);
   s.working = false;
   std::vector<float> message(s.sent.size());
-  OneBatch oracle(gradient_, s.batch);
+  Batches oracle(gradient_, s.batch, rule_.batches());
   s.worker->work(view_of(s.sent), info(s), oracle, {message.data(), layout_.size()});
 
   const Verdict verdict = gate_->arrive(worker, s.clock++);
@@ -89,7 +92,7 @@ void Driver::arrive(WorkerId worker) {
     if (before_apply) before_apply(worker, view_of(message), info(s));
     update_->apply(worker, view_of(message), info(s));
     BOOST_REQUIRE(same_bits(before, message));  // a message's bytes are never changed
-    ++accepted_;
+    accepted_ += rule_.batches();
     if (update_->theta_changed()) ++version_;
   } else {
     s.worker->not_taken();

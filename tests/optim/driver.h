@@ -21,7 +21,7 @@ struct Logged {
   enum class Kind { sent, taken, refused };
   Kind kind;
   WorkerId worker;
-  int64_t batch;             // that the worker has been given, or used
+  int64_t batch;             // that the worker has been given, or used; the first, where it has several
   float learning_rate;       // as told with the parameters
   std::vector<float> sent;   // what the worker works from
   std::vector<float> theta;  // afterwards
