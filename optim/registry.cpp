@@ -1,6 +1,7 @@
 #include "optim/registry.h"
 
 #include "optim/asgd.h"
+#include "optim/dana_slim.h"
 #include "optim/dana_zero.h"
 #include "optim/dc_asgd.h"
 #include "optim/gates.h"
@@ -25,7 +26,8 @@ RuleEntry rule() {
 
 const std::vector<RuleEntry>& rules() {
   static const std::vector<RuleEntry> entries = {
-      rule<Sgd>(), rule<Ssgd>(), rule<Asgd>(), rule<DcAsgdC>(), rule<DcAsgdA>(), rule<MultiAsgd>(), rule<DanaZero>(),
+      rule<Sgd>(),     rule<Ssgd>(),      rule<Asgd>(),     rule<DcAsgdC>(),
+      rule<DcAsgdA>(), rule<MultiAsgd>(), rule<DanaZero>(), rule<DanaSlim>(),
   };
   return entries;
 }

@@ -18,6 +18,12 @@ struct Copy {
     to = from;
   }
 };
+struct Subtract {
+  template <class T>
+  TG_HD void operator()(T& from, T value) const {
+    from -= value;
+  }
+};
 struct SetZero {
   template <class T>
   TG_HD void operator()(T& value) const {

@@ -99,6 +99,7 @@ const std::map<std::string, Rulers>& rulers() {
           for_each([](float& out, float w, double sum) { out = mix(w, static_cast<float>(sum)); }, x.out.span(),
                    x.w.view(), x.sum.view());
         }}},
+      {"dana-slim", {read_one, copy_theta}},
       // A round of one message: it is added to the sum; then mean, step and copy.
       {"ssgd",
        {[](Vectors& x) { for_each([](double& sum, float g) { sum = mix(sum, g); }, x.sum.span(), x.g.view()); },

@@ -65,6 +65,16 @@ void Driver::leave(WorkerId worker) {
   send(gate_->leave(worker));
 }
 
+void Driver::leave_in_good_order(WorkerId worker) {
+  Slot& s = slot(worker);
+  std::vector<float> message(s.sent.size());
+  if (s.worker->farewell({message.data(), layout_.size()})) {
+    update_->apply(worker, view_of(message), info(s));
+    if (update_->theta_changed()) ++version_;
+  }
+  leave(worker);
+}
+
 void Driver::send(const Release& release) {
   for (const WorkerId worker : release) {
     Slot& s = slot(worker);
@@ -106,6 +116,12 @@ std::vector<WorkerId> Driver::working() const {
   std::vector<WorkerId> ids;
   for (const auto& [id, slot] : slots_)
     if (slot.working) ids.push_back(id);
+  return ids;
+}
+
+std::vector<WorkerId> Driver::workers() const {
+  std::vector<WorkerId> ids;
+  for (const auto& [id, slot] : slots_) ids.push_back(id);
   return ids;
 }
 

@@ -34,6 +34,8 @@ class Driver {
 
   void join(WorkerId worker);
   void leave(WorkerId worker);
+  // The same in good order: what the worker was doing is dropped, and its last message, if it has one, is taken in.
+  void leave_in_good_order(WorkerId worker);
   // The message of a worker that was sent parameters arrives, and whoever the gate releases is sent new ones.
   void arrive(WorkerId worker);
   std::vector<WorkerId> working() const;  // who was sent parameters and has not arrived since
@@ -41,8 +43,11 @@ class Driver {
   View theta() const { return update_->theta(); }
   View sent(WorkerId worker) const;
   Update& update() { return *update_; }
-  // As after a restart of the server.
+  Worker& worker(WorkerId worker) { return *slot(worker).worker; }
+  std::vector<WorkerId> workers() const;  // who has joined
+  // As after a restart of the server, or of a worker.
   void replace_update(std::unique_ptr<Update> update) { update_ = std::move(update); }
+  void replace_worker(WorkerId worker, std::unique_ptr<Worker> by) { slot(worker).worker = std::move(by); }
   int64_t accepted() const { return accepted_; }
   const std::vector<Logged>& log() const { return log_; }
 

@@ -2,6 +2,7 @@
 
 #include "optim/registry.h"
 #include "tests/optim/bits.h"
+#include "tests/optim/driver.h"
 
 namespace tg::test {
 
@@ -51,13 +52,14 @@ void momentum_zero_is_asgd(const Run& run, const std::vector<Schedule>& schedule
       check_same(run, std::string(rule) + ":momentum=0,weight-decay=0.01", "asgd:weight-decay=0.01", workers,
                  schedules);
     }
+    check_same(run, "dana-slim:momentum=0", "asgd", workers, schedules);  // its weight decay is another
   }
 }
 
 void rate_zero_changes_nothing(const Run& run, const std::vector<float>& initial) {
   for (const SpecInfo& info : rule_infos()) {
     const std::string decay = info.name + ":weight-decay=0.01";
-    const int workers = info.name == "sgd" ? 1 : 4;
+    const int workers = test::rule(info.name)->sequential() ? 1 : 4;
     BOOST_TEST_CONTEXT(info.name) { BOOST_TEST(same_bits(run(decay, workers, Schedule({.peak = 0})), initial)); }
   }
 }
@@ -65,9 +67,8 @@ void rate_zero_changes_nothing(const Run& run, const std::vector<float>& initial
 void rules_differ(const Run& run, const std::vector<Schedule>& schedules) {
   for (const Schedule& schedule : schedules) {
     const std::vector<float> asgd = run("asgd", 4, schedule), sgd = run("sgd", 1, schedule);
-    for (const char* rule : {"ssgd", "dc-asgd-c", "dc-asgd-a", "multi-asgd", "dana-zero"}) BOOST_TEST_CONTEXT(rule) {
-        BOOST_TEST(!same_bits(run(rule, 4, schedule), asgd));
-      }
+    for (const char* rule : {"ssgd", "dc-asgd-c", "dc-asgd-a", "multi-asgd", "dana-zero", "dana-slim"})
+      BOOST_TEST_CONTEXT(rule) { BOOST_TEST(!same_bits(run(rule, 4, schedule), asgd)); }
     for (const char* rule : {"sgd:momentum=0.9", "sgd:momentum=0.9,nesterov=true", "sgd:weight-decay=0.01"})
       BOOST_TEST_CONTEXT(rule) { BOOST_TEST(!same_bits(run(rule, 1, schedule), sgd)); }
     BOOST_TEST(!same_bits(run("sgd:momentum=0.9", 1, schedule), run("sgd:momentum=0.9,nesterov=true", 1, schedule)));

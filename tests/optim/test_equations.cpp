@@ -1,36 +1,16 @@
 // Each rule against its equations on one parameter, written again in double, with every option on and off, under a rate
 // that changes, in a random order of arrivals.
 #include <cmath>
-#include <set>
 
-#include "framework/core/random.h"
 #include "tests/optim/bits.h"
-#include "tests/optim/driver.h"
+#include "tests/optim/equations.h"
 
 namespace {
 
 using namespace tg;
 using namespace tg::test;
 
-constexpr int kWorkers = 4;
-constexpr int64_t kGradients = 240;
-constexpr double kTolerance = 2e-6;  // float32 against double over 240 steps; values are near 1
-
-// Logistic loss of one sample with one weight, three features apart, labels at random.
-template <class Real>
-Real slope(Real w, int64_t batch) {
-  const Stream stream(static_cast<uint64_t>(batch));
-  const Real x = static_cast<Real>(stream.uniform(0) * 3 + 0.5f), label = stream.uniform(1) < 0.7f ? 1 : 0;
-  return (1 / (1 + std::exp(-w * x)) - label) * x;
-}
-
-// A rule's equations for a scalar theta.
-struct Equations {
-  double theta = 0.7;
-  virtual ~Equations() = default;
-  virtual void arrive(int worker, double g, double eta, double sent) = 0;
-  virtual double reply(int) { return theta; }
-};
+constexpr int kWorkers = kEquationWorkers;
 
 struct SgdEquations : Equations {
   double gamma, wd, v = 0, last_eta = 0;
@@ -113,40 +93,6 @@ struct DanaZeroEquations : MultiAsgdEquations {
     return ahead;
   }
 };
-
-// Runs the rule, then its equations on the same arrivals with gradients of their own.
-void check(const std::string& spec, Equations&& equations) {
-  const auto rule = test::rule(spec);
-  const Gradient gradient = [](View at, int64_t batch, Span out) {
-    std::fill(out.begin(), out.end(), 0.0f);
-    out[0] = slope(at[0], batch);
-  };
-  std::vector<float> initial(16);
-  initial[0] = 0.7f;
-  Driver driver(*rule, flat_layout(1), initial, gradient, changing_rate(0.05));
-  for (WorkerId worker = 0; worker < (rule->sequential() ? 1 : kWorkers); ++worker) driver.join(worker);
-  arrive_at_random(driver, kGradients, 5);
-
-  double sent[kWorkers] = {}, worst = 0, moved = 0;
-  std::set<float> rates;
-  for (const Logged& event : driver.log()) {
-    if (event.kind == Logged::Kind::sent) {
-      sent[event.worker] = equations.reply(event.worker);
-      worst =
-          std::max({worst, std::abs(sent[event.worker] - event.sent[0]), std::abs(equations.theta - event.theta[0])});
-      moved = std::max(moved, std::abs(equations.theta - 0.7));
-      rates.insert(event.learning_rate);
-    } else if (event.kind == Logged::Kind::taken) {
-      const double at = sent[event.worker];
-      equations.arrive(event.worker, slope(at, event.batch), event.learning_rate, at);
-    }
-  }
-  BOOST_TEST_CONTEXT(spec) {
-    BOOST_TEST(worst < kTolerance);
-    BOOST_TEST(moved > 0.05);       // the run went somewhere
-    BOOST_TEST(rates.size() > 5u);  // at rates that changed
-  }
-}
 
 BOOST_AUTO_TEST_SUITE(equations)
 

@@ -42,8 +42,8 @@ BOOST_AUTO_TEST_CASE(the_rules) {
     BOOST_TEST(!info.summary.empty());
     for (const OptionInfo& option : info.options) BOOST_TEST(!option.help.empty());
   }
-  const std::vector<std::string> expected = {"sgd",       "ssgd",       "asgd",     "dc-asgd-c",
-                                             "dc-asgd-a", "multi-asgd", "dana-zero"};
+  const std::vector<std::string> expected = {"sgd",       "ssgd",       "asgd",      "dc-asgd-c",
+                                             "dc-asgd-a", "multi-asgd", "dana-zero", "dana-slim"};
   BOOST_TEST(names == expected, boost::test_tools::per_element());
 }
 
@@ -57,6 +57,7 @@ BOOST_AUTO_TEST_CASE(defaults_as_documented) {
        {{"lambda", "2"}, {"m", "0.95"}, {"epsilon", "1e-07"}, {"mean-square", "server"}, {"weight-decay", "0"}}},
       {"multi-asgd", {{"momentum", "0.9"}, {"weight-decay", "0"}}},
       {"dana-zero", {{"momentum", "0.9"}, {"weight-decay", "0"}}},
+      {"dana-slim", {{"momentum", "0.9"}, {"weight-decay", "0"}}},
   };
   for (const SpecInfo& info : rule_infos()) {
     std::map<std::string, std::string> found;
@@ -102,7 +103,8 @@ BOOST_AUTO_TEST_CASE(values_out_of_range) {
        {"sgd:momentum=1", "sgd:momentum=-0.1", "sgd:momentum=nan", "sgd:nesterov=1", "sgd:weight-decay=-1",
         "ssgd:backup=-1", "ssgd:backup=1.5", "ssgd:scale=linear", "asgd:weight-decay=inf", "dc-asgd-c:lambda=-1",
         "dc-asgd-a:lambda=x", "dc-asgd-a:m=1", "dc-asgd-a:epsilon=0", "dc-asgd-a:mean-square=global",
-        "multi-asgd:momentum=1", "dana-zero:momentum=2", "dana-zero:weight-decay=2"}) {
+        "multi-asgd:momentum=1", "dana-zero:momentum=2", "dana-zero:weight-decay=2", "dana-slim:momentum=1",
+        "dana-slim:weight-decay=-1"}) {
     BOOST_TEST_CONTEXT(spec) { BOOST_TEST(contains(refusal(spec), " is not ")); }
   }
   BOOST_TEST(refusal("dana-zero:momentum=2") == "rule 'dana-zero': momentum=2 is not a number from 0 to 0.9999");

@@ -79,6 +79,13 @@ BOOST_AUTO_TEST_CASE(a_loaded_rule_goes_on_to_the_same_bits) {
       auto update = fresh(*rule);
       update->load(state);
       restored.replace_update(std::move(update));
+      for (const WorkerId id : restored.workers()) {
+        StateMap of_worker;
+        restored.worker(id).save(of_worker);
+        auto worker = rule->worker(id, kTask.layout());
+        worker->load(of_worker);
+        restored.replace_worker(id, std::move(worker));
+      }
       arrive_at_random(undisturbed, 100, 7);
       arrive_at_random(restored, 100, 7);
       BOOST_TEST_CONTEXT(spec << " at " << at) { check_same(undisturbed, restored); }
@@ -89,12 +96,32 @@ BOOST_AUTO_TEST_CASE(a_loaded_rule_goes_on_to_the_same_bits) {
 BOOST_AUTO_TEST_CASE(a_loaded_rule_saves_the_same_state) {
   for (const SpecInfo& info : rule_infos()) {
     const auto rule = test::rule(info.name);
-    StateMap first, second;
-    started(*rule, 50).update().save(first);
+    Driver driver = started(*rule, 50);
+    StateMap first, second, first_of_worker, second_of_worker;
+    driver.update().save(first);
     const auto update = fresh(*rule);
     update->load(first);
     update->save(second);
-    BOOST_TEST_CONTEXT(info.name) { BOOST_CHECK(first.values() == second.values()); }
+    driver.worker(0).save(first_of_worker);
+    const auto worker = rule->worker(0, kTask.layout());
+    worker->load(first_of_worker);
+    worker->save(second_of_worker);
+    BOOST_TEST_CONTEXT(info.name) {
+      BOOST_CHECK(first.values() == second.values());
+      BOOST_CHECK(first_of_worker.values() == second_of_worker.values());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_state_of_a_worker_is_refused) {
+  for (const SpecInfo& info : rule_infos()) {
+    const auto rule = test::rule(info.name);
+    StateMap good;
+    started(*rule, 50).worker(0).save(good);
+    for (const auto& [name, value] : good.values()) BOOST_TEST_CONTEXT(info.name << ": " << name) {
+        BOOST_CHECK_EXCEPTION(rule->worker(0, kTask.layout())->load(without(good, name)), Error,
+                              [&](const Error& e) { return contains(e.what(), "there is no '" + name + "'"); });
+      }
   }
 }
 

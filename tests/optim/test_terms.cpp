@@ -95,6 +95,7 @@ const std::map<std::string, Case> kCases = {
         check_same(get("step = eta v[i]"), info.learning_rate * get("v[i] after"));
         check_same(get("look-ahead"), 0.9f * get("S after"));
       }}},
+    {"dana-slim", {":weight-decay=0.01", [](const Get& get, const StepInfo&, float, float) { get("step = u"); }}},
 };
 
 // A run of `spec`, each message explained before it is taken in.
