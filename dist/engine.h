@@ -53,9 +53,9 @@ class Observer {
   // written. `gradients` were taken in.
   virtual void on_snapshot(Snapshot& /*snapshot*/, int64_t /*gradients*/) {}
   virtual bool stop() { return false; }  // asked before each update: true ends the run cleanly
-  // Asked by a replay before a shard takes a message in: whom to tell the terms of its step (Update::explain); null:
-  // nobody.
-  virtual Terms* explain_to(int /*shard*/, WorkerId, int64_t /*batch*/) { return nullptr; }
+  // Asked by the simulator and by a replay before a shard takes a message in: whom to tell the terms of its step
+  // (Update::explain); null: nobody. `theta` is the shard's part, to which the step will be applied.
+  virtual Terms* explain_to(int /*shard*/, WorkerId, int64_t /*batch*/, View /*theta*/) { return nullptr; }
 };
 
 // Throws Error, which begins with the engine's name, for a job that cannot run.

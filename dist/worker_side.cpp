@@ -46,6 +46,10 @@ int64_t transmit(Codec& codec, const Stream& stream, Span values) {
 
 }  // namespace
 
+Stream worker_stream(const Job& job, WorkerId worker, int64_t step) {
+  return Stream(job.seed).split("worker", static_cast<uint64_t>(worker)).split("step", static_cast<uint64_t>(step));
+}
+
 WorkerSide::WorkerSide(WorkerId id, const Job& job)
     : id_(id),
       job_(job),
@@ -109,8 +113,6 @@ void WorkerSide::load(const SnapshotReader& from, bool has_message) {
   outcome_ = {.loss = from.read_real("loss"), .bytes = from.read("bytes"), .where = from.read_text("where")};
 }
 
-Stream WorkerSide::stream(int64_t step) const {
-  return Stream(job_.seed).split("worker", static_cast<uint64_t>(id_)).split("step", static_cast<uint64_t>(step));
-}
+Stream WorkerSide::stream(int64_t step) const { return worker_stream(job_, id_, step); }
 
 }  // namespace tg

@@ -9,6 +9,9 @@
 
 namespace tg {
 
+// What a worker's task number `step` draws from.
+Stream worker_stream(const Job& job, WorkerId worker, int64_t step);
+
 class WorkerSide {
  public:
   WorkerSide(WorkerId id, const Job& job);

@@ -52,7 +52,7 @@ void DcAsgdCUpdate::explain(WorkerId, View gradient, const StepInfo& info, Terms
   };
   terms.term("g", gradient);
   say("w - w_bak", &Parts::behind);
-  say("lambda g g (w - w_bak)", &Parts::compensation);
+  say("compensation = lambda g g (w - w_bak)", &Parts::compensation);
   say("weight_decay w", &Parts::decay);
   say("step = eta (g + lambda g g (w - w_bak) + weight_decay w)", &Parts::step);
 }
@@ -66,7 +66,7 @@ void DcAsgdAUpdate::explain(WorkerId worker, View gradient, const StepInfo& info
   say("w - w_bak", &Parts::behind);
   say("MeanSquare", &Parts::mean_square);
   say("lambda_t = lambda_0 / sqrt(MeanSquare + epsilon)", &Parts::lambda_t);
-  say("lambda_t g g (w - w_bak)", &Parts::compensation);
+  say("compensation = lambda_t g g (w - w_bak)", &Parts::compensation);
   say("weight_decay w", &Parts::decay);
   say("step = eta (g + lambda_t g g (w - w_bak) + weight_decay w)", &Parts::step);
 }

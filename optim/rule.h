@@ -72,8 +72,8 @@ class Update {
   // Takes in one worker's message. The message's bytes are never changed.
   virtual void apply(WorkerId worker, View message, const StepInfo& info) = 0;
   // Says, just before apply() of the same message, what that is going to be made of, term by term. One is called
-  // "step": what is taken away from theta; of a rule that acts in rounds, if this message is the round's last. Changes
-  // nothing. Default: the message alone.
+  // "step": what is taken away from theta; of a rule that acts in rounds, if this message is the round's last. The name
+  // of a delay compensation's term begins with "compensation". Changes nothing. Default: the message alone.
   virtual void explain(WorkerId worker, View message, const StepInfo& info, Terms& terms) const;
   // Writes what this worker works from next. Default: theta. Called after a run's last message too, though nothing is
   // sent then.

@@ -59,7 +59,7 @@ class Asking final : public Listener {
     for (const ShardRange& shard : shards) parts_.push_back(explanation.of_shard(shard.layout));
   }
 
-  Terms* explain_to(int shard, WorkerId worker, int64_t batch) override {
+  Terms* explain_to(int shard, WorkerId worker, int64_t batch, View) override {
     return worker == message_.worker && batch == message_.batch ? parts_[static_cast<size_t>(shard)].get() : nullptr;
   }
   void on_update(const UpdateRecord& update) override {

@@ -294,7 +294,7 @@ Event Replay::arrive(size_t s, const Event& event) {
                    .bytes_down = from.bytes_down};
   from.squares[s] = track.shard.squared_gap(from.side.sent());
   if (event.taken) {
-    Terms* const terms = observer_.explain_to(static_cast<int>(s), event.worker, event.batch);
+    Terms* const terms = observer_.explain_to(static_cast<int>(s), event.worker, event.batch, track.shard.theta());
     if (terms) track.shard.explain(event.worker, from.side.message(), from.side.sent(), *terms);
   }
   const Event arrived = event.taken

@@ -218,6 +218,8 @@ void Simulation::take(WorkerId id) {
       .bytes_up = outcome.bytes,
       .bytes_down = from.bytes_down,
   };
+  if (Terms* const terms = observer_.explain_to(0, id, record.batch, shard_.theta()))
+    shard_.explain(id, from.worker.message(), sent, *terms);
   const Event event = shard_.take(id, from.worker.message(), sent, outcome.loss);
   limit_ahead();
   history_.virtual_time = now_;

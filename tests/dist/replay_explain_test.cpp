@@ -31,7 +31,7 @@ struct Curious : Observer {
   int asked = 0;
 
   explicit Curious(size_t shards) : told(shards) {}
-  Terms* explain_to(int shard, WorkerId, int64_t of) override {
+  Terms* explain_to(int shard, WorkerId, int64_t of, View) override {
     ++asked;
     return batch < 0 || batch == of ? &told[static_cast<size_t>(shard)] : nullptr;
   }

@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(who_sent_what_and_the_terms_of_the_formula) {
                                              "w - w_bak",
                                              "MeanSquare",
                                              "lambda_t = lambda_0 / sqrt(MeanSquare + epsilon)",
-                                             "lambda_t g g (w - w_bak)",
+                                             "compensation = lambda_t g g (w - w_bak)",
                                              "weight_decay w",
                                              "step = eta (g + lambda_t g g (w - w_bak) + weight_decay w)"};
   BOOST_TEST(names == expected, boost::test_tools::per_element());
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(as_text) {
   const Event message = run.message(20);
   BOOST_TEST(text.rfind("update 20 of dc-asgd-a with 4 workers on mlp:hidden=16\nworker ", 0) == 0u);
   BOOST_TEST(contains(text, "batch " + std::to_string(message.batch) + ", lag "));
-  BOOST_TEST(contains(text, "\nlambda_t g g (w - w_bak)\n    2-norm "));
+  BOOST_TEST(contains(text, "\ncompensation = lambda_t g g (w - w_bak)\n    2-norm "));
   BOOST_TEST(contains(text, "\nweight_decay w\n    zero everywhere\n"));
   BOOST_TEST(contains(text, " fc1.weight["));
   for (size_t begin = 0; begin < text.size();) {

@@ -78,13 +78,13 @@ const std::map<std::string, Case> kCases = {
     {"dc-asgd-c",
      {":lambda=2,weight-decay=0.01",
       [](const Get& get, const StepInfo& info, float before, float sent) {
-        delay_compensated(get, info, before, sent, 2, "lambda g g (w - w_bak)");
+        delay_compensated(get, info, before, sent, 2, "compensation = lambda g g (w - w_bak)");
       }}},
     {"dc-asgd-a",
      {":weight-decay=0.01",
       [](const Get& get, const StepInfo& info, float before, float sent) {
         check_same(get("lambda_t"), 2 / std::sqrt(get("MeanSquare") + 1e-7f));
-        delay_compensated(get, info, before, sent, get("lambda_t"), "lambda_t g g (w - w_bak)");
+        delay_compensated(get, info, before, sent, get("lambda_t"), "compensation = lambda_t g g (w - w_bak)");
       }}},
     {"multi-asgd", {":weight-decay=0.01", with_momentum(0.9f)}},
     {"dana-zero",
