@@ -32,7 +32,12 @@ constexpr const char* kCompareExamples =
     "  tardygrad compare --rule sgd asgd ssgd dc-asgd-a --workers 1 8 --lr 0.05\n"
     "  tardygrad compare --rule multi-asgd dana-zero --workers 16 --lr 0.01 --warmup 1 --epochs 4 --seed 1 2 3\n\n"
     "Every combination of the values runs once, each in a folder of its own below --out, which gets summary.csv with\n"
-    "a row per run and error.svg, loss.svg and gap.svg over all. A run that diverges does not end the others.\n";
+    "a row per run and error.svg, loss.svg and gap.svg over all. A run that diverges does not end the others.\n\n"
+    "  tardygrad compare --paired runs/a runs/b runs/c --rules asgd,dc-asgd-a:lambda=1\n\n"
+    "Recorded runs that differ in their seeds: each rule on the arrivals, batches, rates and initial parameters of "
+    "each,\n"
+    "and how it differs there from the recorded rule, with an interval; paired.csv has the same numbers. Only --out,\n"
+    "--data-dir and --pool-threads go with it.\n";
 
 // One subcommand of those that take run_option_list(): the words after each flag.
 struct RunFlags {
@@ -81,12 +86,42 @@ void add_train(CLI::App& app, CommandList& commands) {
   train_command->footer(std::string(kTrainExamples) + "\n" + kExitCodes);
 }
 
+// With --paired, the recorded runs say everything else.
+PairedOptions paired_options(const RunFlags& flags, PairedOptions options) {
+  require(!options.rules.empty(), "compare --paired: which rules? --rules RULE,...");
+  RunOptions given;
+  for (std::size_t i = 0; i < flags.values.size(); ++i) {
+    const Words& values = flags.values[i];
+    const RunOption& option = run_option_list()[i];
+    if (values.empty()) continue;
+    require(option.name == "data_dir" || option.name == "pool_threads",
+            "compare --paired: all but --rules comes from the recorded runs: leave out {}", option.flag);
+    require(values.size() == 1, "compare --paired: {} has {} values", option.flag, values.size());
+    option.set(given, values.front());
+  }
+  options.out = flags.out;
+  options.data_dir = given.data_dir;
+  options.pool_threads = given.pool_threads;
+  return options;
+}
+
 void add_compare(CLI::App& app, CommandList& commands) {
   const auto flags = std::make_shared<RunFlags>();
+  const auto paired = std::make_shared<PairedOptions>();
   CLI::App* command =
-      commands.add(app, "compare", "a run for every combination of the options' values",
-                   [flags](const CLI::App&, const Words& typed) { return compare(flags->values, flags->out, typed); });
+      commands.add(app, "compare", "a run for every combination of the options' values; or rules on recorded arrivals",
+                   [flags, paired](const CLI::App&, const Words& typed) {
+                     if (!paired->runs.empty()) return compare_paired(paired_options(*flags, *paired), typed);
+                     require(paired->rules.empty(), "compare: --rules goes with --paired; without it, use --rule");
+                     return compare(flags->values, flags->out, typed);
+                   });
   add_run_flags(*command, *flags, true);
+  command->add_option("--paired", paired->runs, "recorded runs, on whose arrivals --rules run")
+      ->type_name("DIR ...")
+      ->expected(1, kMostValues);
+  command->add_option("--rules", paired->rules, "with --paired: other rules")
+      ->type_name("RULE,...")
+      ->expected(1, kMostValues);
   command->footer(kCompareExamples);
 }
 

@@ -25,6 +25,17 @@ int resume(const std::filesystem::path& folder);
 int compare(const std::vector<std::vector<std::string>>& values, const std::filesystem::path& out,
             const std::vector<std::string>& command_line);
 
+struct PairedOptions {
+  std::vector<std::string> runs;   // folders of recorded runs, which differ in their seeds
+  std::vector<std::string> rules;  // other rules; a word may be a list with commas
+  std::filesystem::path out;
+  std::string data_dir;  // empty: the runs'
+  int pool_threads = 0;
+};
+// Each rule on the arrivals of each recorded run, beside the recorded rule. kExitError if a recorded run cannot be
+// repeated bit for bit. Runs that diverge: as in compare().
+int compare_paired(const PairedOptions& options, const std::vector<std::string>& command_line);
+
 // As they were typed; empty: the default.
 struct ReplayRunOptions {
   std::string run;           // its folder

@@ -1,7 +1,5 @@
-#include <map>
-
 #include "dist/launch/commands.h"
-#include "dist/launch/pictures.h"
+#include "dist/launch/comparison.h"
 #include "dist/launch/run.h"
 #include "dist/launch/table.h"
 #include "framework/core/error.h"
@@ -9,44 +7,12 @@
 namespace tg {
 namespace {
 
-// "007-dana-zero-16w-seed2": sorts in the order of the runs.
-std::string folder_name(std::size_t number, const Plan& plan) {
-  return file_name_of(
-      fmt::format("{:03}-{}-{}w-seed{}", number, plan.options.rule, plan.options.workers, plan.options.seed));
-}
-
 // Fails before the first run rather than in the middle of the night.
 void check_all(const std::vector<Plan>& plans, LoadedData& data) {
   for (const Plan& plan : plans) {
     const ClassificationTask task = make_task(plan, data.get(plan.options));
     make_job(plan, task);
   }
-}
-
-// Curves are named by what tells them apart.
-std::string curve_name(const Plan& plan, const std::vector<Plan>& plans) {
-  std::string name;
-  for (const RunOption* option : telling_options(plans)) {
-    const std::string value = option->get(plan.options);
-    if (option->name == "rule") {
-      name = value + name;
-    } else {
-      name += fmt::format(", {} {}", option->name, value);
-    }
-  }
-  return name;
-}
-
-std::string draw_all_runs(const RunFolder& folder, const std::vector<Plan>& plans,
-                          const std::vector<RunResult>& results) {
-  std::vector<ComparedRuns> compared;
-  std::map<std::string, std::size_t> place;  // of a configuration in `compared`
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto [at, is_new] = place.emplace(identity(plans[i], false), compared.size());
-    if (is_new) compared.push_back({curve_name(plans[i], plans), {}, results[i].gap});
-    compared[at->second].runs.push_back(results[i].evaluations);
-  }
-  return draw_comparison(folder.path(), compared);
 }
 
 }  // namespace
@@ -73,7 +39,7 @@ int compare(const std::vector<std::vector<std::string>>& values, const std::file
     const std::string label = fmt::format("[{}/{}] ", number, plans.size());
     say(fmt::format("{}{}, seed {}\n", label, describe(plan), plan.options.seed));
     const ClassificationTask task = make_task(plan, data.get(plan.options));
-    results.push_back(run(plan, make_job(plan, task), RunFolder(folder.file(folder_name(number, plan))),
+    results.push_back(run(plan, make_job(plan, task), RunFolder(folder.file(folder_of_run(number, plan))),
                           {.command_line = command_line}, label, interrupt));
     rows.push_back(results.back().row);
     write_summary(folder.file("summary.csv"), rows);

@@ -2,37 +2,17 @@
 #include <nlohmann/json.hpp>
 
 #include "dist/launch/commands.h"
+#include "dist/launch/counterfactual.h"
 #include "dist/launch/machine.h"
 #include "dist/launch/parse.h"
-#include "dist/launch/recorded_run.h"
 #include "dist/launch/recorder.h"
 #include "dist/launch/run.h"
 #include "dist/launch/table.h"
-#include "dist/replay/replay.h"
-#include "optim/registry.h"
 
 namespace tg {
 namespace {
 
 constexpr int64_t kMostThreads = 1024;
-
-// The recorded run with another rule, which has its own momentum unless it says otherwise. The rate stays.
-Plan with_rule(const Plan& recorded, const std::string& rule) {
-  RunOptions options = recorded.options;
-  options.rule = rule;
-  options.momentum.reset();
-  options.gate = "own";  // there is none: messages arrive as they did
-  Plan plan = make_plan(std::move(options), Unfit::refuse);
-  require(plan.options.workers == recorded.options.workers, "--rule {}: it is sequential, and the run had {} workers",
-          rule, recorded.options.workers);
-  return plan;
-}
-
-// A gate as the recorded run's: what a rule that needs rounds asks for.
-std::function<std::unique_ptr<Gate>()> gate_of(const Plan& recorded) {
-  if (recorded.gate_spec) return [spec = *recorded.gate_spec] { return make_gate(spec); };
-  return [rule = recorded.rule] { return rule->gate(); };
-}
 
 // What may explain a difference: the parts of the machine that were others when the run was made.
 std::string changes_since(const std::filesystem::path& run) {
@@ -99,24 +79,14 @@ int replay_run(const ReplayRunOptions& options, const std::vector<std::string>& 
   LoadedData data;
   const ClassificationTask task = make_task(recorded.plan, data.get(recorded.plan.options));
   check_logs(recorded, task.layout());
-  Job job = make_job(recorded.plan, task);
-  if (!same_rule) {
-    job.rule = plan.rule.get();
-    job.gate = gate_of(recorded.plan);
-    require(!plan.rule->needs_rounds() || make_gate(job)->in_rounds(),
-            "--rule {}: it takes a step at the end of a round, and the messages of {} came in no rounds", options.rule,
-            options.run);
-  }
-  check_job(job, "replay");
+  const Job job = replay_job(recorded, plan, task);
   if (interrupt.signal() != 0) return interrupt.exit_code();
 
   say(fmt::format("{}: {}, {} gradients, recorded by --engine {}\n", recorded.folder.string(), describe(recorded.plan),
                   job.gradients, recorded.plan.options.engine));
   Replayed replayed;
   const auto engine = [&](Observer& observer) {
-    replayed = replay(job, recorded.logs, {.compare = same_rule, .pool_threads = pool_threads}, observer);
-    if (plan.options.engine == "simulate" && !replayed.history.updates.empty())
-      replayed.history.virtual_time = replayed.history.updates.back().time;
+    replayed = replay_recorded(recorded, plan, job, pool_threads, observer);
     return replayed.history;
   };
   if (options.out.empty()) {
@@ -125,8 +95,7 @@ int replay_run(const ReplayRunOptions& options, const std::vector<std::string>& 
     engine(listener);
   } else {
     const RunFolder folder(options.out);
-    const nlohmann::ordered_json origin{{"run", options.run}, {"rule", recorded.plan.options.rule}};
-    record_run(plan, job, folder, {.command_line = command_line, .config = {{"replay_of", origin}}, .engine = "replay"},
+    record_run(plan, job, folder, {.command_line = command_line, .config = origin_of(recorded), .engine = "replay"},
                engine, "", interrupt);
     say(fmt::format("results: {}\n", folder.path().string()));
   }

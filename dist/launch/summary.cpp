@@ -42,7 +42,16 @@ std::string line_of(const SummaryRow& row) {
                    std::to_string(row.workers_lost)});
 }
 
-// "finished", "2 of 3 diverged", "1 of 3 stopped"
+std::string column(const std::vector<const SummaryRow*>& rows, double SummaryRow::*field, int digits) {
+  std::vector<double> values;
+  for (const SummaryRow* row : rows) {
+    if (row->status == "finished") values.push_back(row->*field);
+  }
+  return mean_and_deviation(values, digits);
+}
+
+}  // namespace
+
 std::string status_of(const std::vector<const SummaryRow*>& rows) {
   std::string text;
   for (const char* status : {"diverged", "stopped"}) {
@@ -53,16 +62,6 @@ std::string status_of(const std::vector<const SummaryRow*>& rows) {
   }
   return text.empty() ? "finished" : text;
 }
-
-std::string column(const std::vector<const SummaryRow*>& rows, double SummaryRow::*field, int digits) {
-  std::vector<double> values;
-  for (const SummaryRow* row : rows) {
-    if (row->status == "finished") values.push_back(row->*field);
-  }
-  return mean_and_deviation(values, digits);
-}
-
-}  // namespace
 
 SummaryRow summary_row(const Plan& plan, const History& history, int64_t batches_per_epoch) {
   const Summary summary = summarise(history);

@@ -34,6 +34,9 @@ void write_summary(const std::filesystem::path& path, const std::vector<SummaryR
 // The status in the summary.csv of one run; empty if there is no such file.
 std::string status_of_run(const std::filesystem::path& path);
 
+// Of several runs: "finished", "2 of 3 diverged", "1 of 3 stopped".
+std::string status_of(const std::vector<const SummaryRow*>& rows);
+
 // The options that tell the runs apart: rule and workers, and what else differs but the seed.
 std::vector<const RunOption*> telling_options(const std::vector<Plan>& plans);
 
