@@ -2,7 +2,6 @@
 
 #include "optim/registry.h"
 #include "tests/optim/bits.h"
-#include "tests/optim/driver.h"
 
 namespace tg::test {
 
@@ -59,7 +58,7 @@ void momentum_zero_is_asgd(const Run& run, const std::vector<Schedule>& schedule
 void rate_zero_changes_nothing(const Run& run, const std::vector<float>& initial) {
   for (const SpecInfo& info : rule_infos()) {
     const std::string decay = info.name + ":weight-decay=0.01";
-    const int workers = test::rule(info.name)->sequential() ? 1 : 4;
+    const int workers = make_rule(Spec::parse(info.name, rule_infos(), "rule"))->sequential() ? 1 : 4;
     BOOST_TEST_CONTEXT(info.name) { BOOST_TEST(same_bits(run(decay, workers, Schedule({.peak = 0})), initial)); }
   }
 }
