@@ -16,6 +16,11 @@ OptionInfo weight_decay_option(float default_value) {
   return number_option("weight-decay", default_value, "times the parameters, added to the gradient, 0 to 1");
 }
 
+OptionInfo period_option(int64_t default_value) {
+  return {"period", fmt::format("{}", default_value),
+          "minibatches that a worker does by itself to a message, 1 to 1000000"};
+}
+
 OptionInfo flag_option(const char* name, bool default_value, const char* help) {
   return {name, default_value ? "true" : "false", help};
 }
@@ -32,5 +37,7 @@ float number(const Spec& spec, const char* option, double least, double most) {
 float momentum(const Spec& spec) { return number(spec, "momentum", 0, 0.9999); }
 
 float weight_decay(const Spec& spec) { return number(spec, "weight-decay", 0, 1); }
+
+int64_t period(const Spec& spec) { return spec.integer("period", 1, 1'000'000); }
 
 }  // namespace tg

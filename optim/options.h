@@ -8,6 +8,7 @@ namespace tg {
 OptionInfo number_option(const char* name, float default_value, const char* help);
 OptionInfo momentum_option(float default_value);
 OptionInfo weight_decay_option(float default_value);
+OptionInfo period_option(int64_t default_value);
 OptionInfo flag_option(const char* name, bool default_value, const char* help);
 OptionInfo nesterov_option(bool default_value);
 
@@ -15,5 +16,6 @@ OptionInfo nesterov_option(bool default_value);
 float number(const Spec& spec, const char* option, double least, double most);
 float momentum(const Spec& spec);      // [0, 0.9999]
 float weight_decay(const Spec& spec);  // [0, 1]
+int64_t period(const Spec& spec);      // [1, 1000000]
 
 }  // namespace tg

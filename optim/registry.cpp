@@ -1,13 +1,18 @@
 #include "optim/registry.h"
 
+#include "optim/adam.h"
 #include "optim/asgd.h"
 #include "optim/dana_slim.h"
 #include "optim/dana_zero.h"
 #include "optim/dc_asgd.h"
+#include "optim/eamsgd.h"
+#include "optim/easgd.h"
 #include "optim/gates.h"
+#include "optim/local_sgd.h"
 #include "optim/multi_asgd.h"
 #include "optim/sgd.h"
 #include "optim/ssgd.h"
+#include "optim/yellowfin.h"
 
 namespace tg {
 
@@ -26,8 +31,9 @@ RuleEntry rule() {
 
 const std::vector<RuleEntry>& rules() {
   static const std::vector<RuleEntry> entries = {
-      rule<Sgd>(),     rule<Ssgd>(),      rule<Asgd>(),     rule<DcAsgdC>(),
-      rule<DcAsgdA>(), rule<MultiAsgd>(), rule<DanaZero>(), rule<DanaSlim>(),
+      rule<Sgd>(),       rule<Ssgd>(),      rule<Asgd>(),     rule<DcAsgdC>(), rule<DcAsgdA>(),
+      rule<MultiAsgd>(), rule<DanaZero>(),  rule<DanaSlim>(), rule<Easgd>(),   rule<Eamsgd>(),
+      rule<LocalSgd>(),  rule<YellowFin>(), rule<Adam>(),
   };
   return entries;
 }

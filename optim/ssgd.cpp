@@ -1,7 +1,5 @@
 #include "optim/ssgd.h"
 
-#include <limits>
-
 #include "optim/options.h"
 
 namespace tg {
@@ -27,11 +25,8 @@ SsgdOptions SsgdOptions::from(const Spec& spec) {
 
 // As if the round ended with this message.
 void SsgdUpdate::explain(WorkerId, View gradient, const StepInfo& info, Terms& terms) const {
-  const int64_t n = taken_ + 1;
-  Vector<double> sum(sum_.view());
-  Vector<float> mean(gradient.size, gradient.device);
-  for_each(AddTo{}, sum.span(), gradient);
-  for_each(TakeMean{static_cast<double>(n)}, mean.span(), sum.span());
+  const int64_t n = round_.taken() + 1;
+  const Vector<float> mean = round_.mean_with(gradient);
   terms.term("g_i", gradient);
   terms.term(fmt::format("g = (1/{0}) sum of the {0} g_i of this round so far", n), mean.view());
   sgd_.explain_step(mean.view(), eta(rates_ + static_cast<double>(info.learning_rate), n), terms);
@@ -39,29 +34,14 @@ void SsgdUpdate::explain(WorkerId, View gradient, const StepInfo& info, Terms& t
 
 void SsgdUpdate::save(StateWriter& state) const {
   sgd_.save(state);
-  state.write("sum", sum_.view());
+  round_.save(state);
   state.write("rates", BasicSpan<const double>(&rates_, 1));
-  state.write("taken", taken_);
-  int64_t i = 0;
-  for (const WorkerId worker : in_round_) state.write(fmt::format("in_round/{}", i++), int64_t{worker});
-  state.write("in_round/count", i);
 }
 
 void SsgdUpdate::load(const StateReader& state) {
   sgd_.load(state);
-  state.read("sum", sum_.span());
+  round_.load(state);
   state.read("rates", BasicSpan<double>(&rates_, 1));
-  taken_ = state.read("taken");
-  in_round_.clear();
-  const int64_t count = state.read("in_round/count");
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t worker = state.read(fmt::format("in_round/{}", i));
-    require(worker >= 0 && worker <= std::numeric_limits<WorkerId>::max(), "ssgd: the state names worker {}", worker);
-    in_round_.insert(static_cast<WorkerId>(worker));
-  }
-  require(taken_ >= static_cast<int64_t>(in_round_.size()),
-          "ssgd: the state has {} messages of {} workers in its round; the snapshot is damaged", taken_,
-          in_round_.size());
 }
 
 }  // namespace tg

@@ -18,6 +18,7 @@
 #include "dist/launch/commands.h"
 #include "dist/launch/table.h"
 #include "dist/threads/threads.h"
+#include "framework/core/reduce.h"
 #include "optim/registry.h"
 #include "optim/vector.h"
 
@@ -57,6 +58,21 @@ void write_two(Vectors& x) {
         w = mix(w, v);
       },
       x.w.span(), x.v.span(), x.g.view());
+}
+
+// A round of one message: it is added to the sum; then mean, step and copy.
+void add_to_sum(Vectors& x) {
+  for_each([](double& sum, float g) { sum = mix(sum, g); }, x.sum.span(), x.g.view());
+}
+void close_round(Vectors& x) {
+  for_each(
+      [](float& mean, double& sum) {
+        mean = static_cast<float>(sum);
+        sum = 0;
+      },
+      x.v.span(), x.sum.span());
+  for_each([](float& w, float mean) { w = mix(w, mean); }, x.w.span(), x.v.view());
+  copy_theta(x);
 }
 
 struct Rulers {
@@ -100,19 +116,36 @@ const std::map<std::string, Rulers>& rulers() {
                    x.w.view(), x.sum.view());
         }}},
       {"dana-slim", {read_one, copy_theta}},
-      // A round of one message: it is added to the sum; then mean, step and copy.
-      {"ssgd",
-       {[](Vectors& x) { for_each([](double& sum, float g) { sum = mix(sum, g); }, x.sum.span(), x.g.view()); },
-        [](Vectors& x) {
+      {"easgd", {write_two, copy_theta}},
+      {"eamsgd", {write_two, copy_theta}},
+      {"ssgd", {add_to_sum, close_round}},
+      {"local-sgd", {add_to_sum, close_round}},
+      {"adam",
+       {[](Vectors& x) {
           for_each(
-              [](float& mean, double& sum) {
-                mean = static_cast<float>(sum);
-                sum = 0;
+              [](float& w, float& m, float& v, float g) {
+                m = mix(m, g);
+                v = mix(v, g);
+                w = mix(m, v);
               },
-              x.v.span(), x.sum.span());
-          for_each([](float& w, float mean) { w = mix(w, mean); }, x.w.span(), x.v.view());
-          copy_theta(x);
-        }}},
+              x.w.span(), x.v.span(), x.out.span(), x.g.view());
+        },
+        copy_theta}},
+      // Norm, running means, variance, step.
+      {"yellowfin",
+       {[](Vectors& x) {
+          reduce_sum([](float g) { return static_cast<double>(g); }, x.g.view());
+          for_each(
+              [](float& mean, float& square, float g) {
+                mean = mix(mean, g);
+                square = mix(square, g);
+              },
+              x.out.span(), x.sent.span(), x.g.view());
+          reduce_sum([](float mean, float square) { return static_cast<double>(mix(mean, square)); }, x.out.view(),
+                     x.sent.view());
+          write_two(x);
+        },
+        copy_theta}},
   };
   return list;
 }

@@ -153,13 +153,14 @@ BOOST_AUTO_TEST_CASE(the_identities_hold_on_recorded_arrivals) {
       Job job = fake::job(task, *rule, workers, 150);
       job.schedule = schedule;
       job.gate = fake::gate(rule->needs_rounds() ? "bsp" : "ssp:bound=20");
-      Recorded& recorded =
-          recordings[fmt::format("{} {} {} {}", workers, rule->needs_rounds(), schedule.peak(), schedule.rate(60))];
+      const int cut = rule->shardable() ? shards : 1;
+      Recorded& recorded = recordings[fmt::format("{} {} {} {} {}", workers, cut, rule->needs_rounds(), schedule.peak(),
+                                                  schedule.rate(60))];
       if (recorded.logs.empty()) {
         const auto recording_rule = fake::rule("asgd");
         Job recording = job;
         recording.rule = recording_rule.get();
-        recorded = record(recording, {.shards = shards});
+        recorded = record(recording, {.shards = cut});
       }
       const Replayed replayed = again(job, recorded.logs, {.compare = false, .pool_threads = 2});
       BOOST_TEST(replayed.whole);

@@ -37,7 +37,7 @@ void check_state(Driver& driver, const std::map<std::string, double>& expected) 
   BOOST_TEST(found.size() == expected.size());
   for (const auto& [name, value] : found) BOOST_TEST_CONTEXT(name) {
       BOOST_REQUIRE(expected.count(name) == 1);
-      BOOST_TEST(std::abs(value - expected.at(name)) < kTolerance);
+      BOOST_TEST(std::abs(value - expected.at(name)) < kTolerance * std::max(1.0, std::abs(value)));
     }
 }
 

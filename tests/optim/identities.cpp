@@ -66,7 +66,8 @@ void rate_zero_changes_nothing(const Run& run, const std::vector<float>& initial
 void rules_differ(const Run& run, const std::vector<Schedule>& schedules) {
   for (const Schedule& schedule : schedules) {
     const std::vector<float> asgd = run("asgd", 4, schedule), sgd = run("sgd", 1, schedule);
-    for (const char* rule : {"ssgd", "dc-asgd-c", "dc-asgd-a", "multi-asgd", "dana-zero", "dana-slim"})
+    for (const char* rule : {"ssgd", "dc-asgd-c", "dc-asgd-a", "multi-asgd", "dana-zero", "dana-slim", "easgd",
+                             "eamsgd", "local-sgd", "yellowfin"})
       BOOST_TEST_CONTEXT(rule) { BOOST_TEST(!same_bits(run(rule, 4, schedule), asgd)); }
     for (const char* rule : {"sgd:momentum=0.9", "sgd:momentum=0.9,nesterov=true", "sgd:weight-decay=0.01"})
       BOOST_TEST_CONTEXT(rule) { BOOST_TEST(!same_bits(run(rule, 1, schedule), sgd)); }

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <map>
+#include <set>
 
 #include "framework/core/error.h"
 #include "optim/registry.h"
@@ -42,8 +43,9 @@ BOOST_AUTO_TEST_CASE(the_rules) {
     BOOST_TEST(!info.summary.empty());
     for (const OptionInfo& option : info.options) BOOST_TEST(!option.help.empty());
   }
-  const std::vector<std::string> expected = {"sgd",       "ssgd",       "asgd",      "dc-asgd-c",
-                                             "dc-asgd-a", "multi-asgd", "dana-zero", "dana-slim"};
+  const std::vector<std::string> expected = {"sgd",        "ssgd",      "asgd",      "dc-asgd-c", "dc-asgd-a",
+                                             "multi-asgd", "dana-zero", "dana-slim", "easgd",     "eamsgd",
+                                             "local-sgd",  "yellowfin", "adam"};
   BOOST_TEST(names == expected, boost::test_tools::per_element());
 }
 
@@ -58,6 +60,11 @@ BOOST_AUTO_TEST_CASE(defaults_as_documented) {
       {"multi-asgd", {{"momentum", "0.9"}, {"weight-decay", "0"}}},
       {"dana-zero", {{"momentum", "0.9"}, {"weight-decay", "0"}}},
       {"dana-slim", {{"momentum", "0.9"}, {"weight-decay", "0"}}},
+      {"easgd", {{"beta", "0.9"}, {"period", "10"}, {"weight-decay", "0"}}},
+      {"eamsgd", {{"momentum", "0.99"}, {"beta", "0.9"}, {"period", "10"}, {"weight-decay", "0"}}},
+      {"local-sgd", {{"period", "10"}, {"weight-decay", "0"}}},
+      {"yellowfin", {{"beta", "0.999"}, {"closed-loop", "false"}, {"weight-decay", "0"}}},
+      {"adam", {{"beta1", "0.9"}, {"beta2", "0.999"}, {"epsilon", "1e-08"}, {"weight-decay", "0"}}},
   };
   for (const SpecInfo& info : rule_infos()) {
     std::map<std::string, std::string> found;
@@ -66,17 +73,25 @@ BOOST_AUTO_TEST_CASE(defaults_as_documented) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(only_sgd_is_sequential) {
-  for (const SpecInfo& info : rule_infos()) {
-    BOOST_TEST(rule(info.name)->sequential() == (info.name == "sgd"));
-    BOOST_TEST(rule(info.name)->shardable());
-  }
+BOOST_AUTO_TEST_CASE(what_rules_need_of_an_engine) {
+  const std::set<std::string> sequential = {"sgd", "adam"}, whole = {"yellowfin"}, in_rounds = {"ssgd", "local-sgd"};
+  const std::set<std::string> local = {"easgd", "eamsgd", "local-sgd"};
+  for (const SpecInfo& info : rule_infos()) BOOST_TEST_CONTEXT(info.name) {
+      const auto rule = test::rule(info.name);
+      BOOST_TEST(rule->sequential() == (sequential.count(info.name) != 0));
+      BOOST_TEST(rule->shardable() == (whole.count(info.name) == 0));
+      BOOST_TEST(rule->needs_rounds() == (in_rounds.count(info.name) != 0));
+      BOOST_TEST(rule->batches() == (local.count(info.name) != 0 ? 10 : 1));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(every_option_changes_something) {
   const std::map<std::string, std::string> other = {
-      {"momentum", "0.6"}, {"nesterov", "true"}, {"weight-decay", "0.01"}, {"backup", "1"},          {"scale", "true"},
-      {"lambda", "1.5"},   {"m", "0.2"},         {"epsilon", "0.1"},       {"mean-square", "worker"}};
+      {"momentum", "0.6"}, {"nesterov", "true"}, {"weight-decay", "0.01"},
+      {"backup", "1"},     {"scale", "true"},    {"lambda", "1.5"},
+      {"m", "0.2"},        {"epsilon", "0.1"},   {"mean-square", "worker"},
+      {"beta", "0.5"},     {"period", "3"},      {"closed-loop", "true"},
+      {"beta1", "0.5"},    {"beta2", "0.9"}};
   for (const SpecInfo& info : rule_infos()) {
     for (const OptionInfo& option : info.options) {
       // Nesterov's look-ahead needs a velocity to look along.
@@ -99,12 +114,35 @@ BOOST_AUTO_TEST_CASE(misspelt_rules) {
 }
 
 BOOST_AUTO_TEST_CASE(values_out_of_range) {
-  for (const char* spec :
-       {"sgd:momentum=1", "sgd:momentum=-0.1", "sgd:momentum=nan", "sgd:nesterov=1", "sgd:weight-decay=-1",
-        "ssgd:backup=-1", "ssgd:backup=1.5", "ssgd:scale=linear", "asgd:weight-decay=inf", "dc-asgd-c:lambda=-1",
-        "dc-asgd-a:lambda=x", "dc-asgd-a:m=1", "dc-asgd-a:epsilon=0", "dc-asgd-a:mean-square=global",
-        "multi-asgd:momentum=1", "dana-zero:momentum=2", "dana-zero:weight-decay=2", "dana-slim:momentum=1",
-        "dana-slim:weight-decay=-1"}) {
+  for (const char* spec : {"sgd:momentum=1",
+                           "sgd:momentum=-0.1",
+                           "sgd:momentum=nan",
+                           "sgd:nesterov=1",
+                           "sgd:weight-decay=-1",
+                           "ssgd:backup=-1",
+                           "ssgd:backup=1.5",
+                           "ssgd:scale=linear",
+                           "asgd:weight-decay=inf",
+                           "dc-asgd-c:lambda=-1",
+                           "dc-asgd-a:lambda=x",
+                           "dc-asgd-a:m=1",
+                           "dc-asgd-a:epsilon=0",
+                           "dc-asgd-a:mean-square=global",
+                           "multi-asgd:momentum=1",
+                           "dana-zero:momentum=2",
+                           "dana-zero:weight-decay=2",
+                           "dana-slim:momentum=1",
+                           "dana-slim:weight-decay=-1",
+                           "easgd:beta=1.1",
+                           "easgd:period=0",
+                           "eamsgd:period=1.5",
+                           "eamsgd:momentum=1",
+                           "local-sgd:period=-1",
+                           "yellowfin:beta=1",
+                           "yellowfin:closed-loop=1",
+                           "adam:beta1=1",
+                           "adam:beta2=1",
+                           "adam:epsilon=0"}) {
     BOOST_TEST_CONTEXT(spec) { BOOST_TEST(contains(refusal(spec), " is not ")); }
   }
   BOOST_TEST(refusal("dana-zero:momentum=2") == "rule 'dana-zero': momentum=2 is not a number from 0 to 0.9999");
@@ -121,8 +159,8 @@ BOOST_AUTO_TEST_CASE(threads_change_no_bits) {
     sent[k] = static_cast<float>(i % 331) / 331 - 0.5f;
   }
   const int before = omp_get_max_threads();
-  for (const char* spec :
-       {"sgd:momentum=0.9,nesterov=true", "ssgd:momentum=0.9", "asgd", "dc-asgd-a", "multi-asgd", "dana-zero"}) {
+  for (const char* spec : {"sgd:momentum=0.9,nesterov=true", "ssgd:momentum=0.9", "asgd", "dc-asgd-a", "multi-asgd",
+                           "dana-zero", "dana-slim", "easgd", "local-sgd", "yellowfin:closed-loop=true", "adam"}) {
     std::vector<std::vector<float>> replies;
     for (const int threads : {1, 3}) {
       omp_set_num_threads(threads);
@@ -156,7 +194,6 @@ BOOST_AUTO_TEST_CASE(gates) {
   BOOST_CHECK_THROW(gate("ssp:bound=-1"), Error);
   BOOST_CHECK_THROW(gate("bsp:backup=x"), Error);
   BOOST_CHECK_THROW(gate("spp"), Error);
-  for (const SpecInfo& info : rule_infos()) BOOST_TEST(rule(info.name)->needs_rounds() == (info.name == "ssgd"));
 }
 
 BOOST_AUTO_TEST_CASE(codecs) {

@@ -68,7 +68,11 @@ BOOST_AUTO_TEST_SUITE(state)
 BOOST_AUTO_TEST_CASE(a_loaded_rule_goes_on_to_the_same_bits) {
   std::vector<std::string> specs = {"sgd:momentum=0.9,nesterov=true",
                                     "ssgd:momentum=0.9,nesterov=true,backup=1,scale=true",
-                                    "dc-asgd-a:mean-square=worker"};
+                                    "dc-asgd-a:mean-square=worker",
+                                    "easgd:period=1",
+                                    "eamsgd:period=1",
+                                    "local-sgd:period=2",
+                                    "yellowfin:closed-loop=true"};
   for (const SpecInfo& info : rule_infos()) specs.push_back(info.name);
   for (const std::string& spec : specs) {
     const auto rule = test::rule(spec);
@@ -127,7 +131,8 @@ BOOST_AUTO_TEST_CASE(a_damaged_state_of_a_worker_is_refused) {
 
 // After a restart workers join again; one that was there before keeps what was saved of it.
 BOOST_AUTO_TEST_CASE(a_worker_that_joins_again_after_a_restart_keeps_its_state) {
-  for (const char* spec : {"multi-asgd", "dana-zero", "dc-asgd-a:mean-square=worker"}) {
+  for (const char* spec :
+       {"multi-asgd", "dana-zero", "dc-asgd-a:mean-square=worker", "easgd", "yellowfin:closed-loop=true"}) {
     const auto rule = test::rule(spec);
     StateMap before, after;
     started(*rule, 50).update().save(before);

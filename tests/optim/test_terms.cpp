@@ -1,6 +1,7 @@
 // What a rule says of a step: its terms, in their equations, add up to what apply() then does, bit for bit.
 #include <map>
 
+#include "optim/adam.h"
 #include "optim/registry.h"
 #include "optim/state_map.h"
 #include "tests/optim/bits.h"
@@ -61,6 +62,12 @@ void delay_compensated(const Get& get, const StepInfo& info, float before, float
   check_same(get("step"), info.learning_rate * (get("g") + get(name) + get("weight_decay w")));
 }
 
+void elastic(const Get& get, const StepInfo&, float before, float sent) {
+  check_same(get("x_i at the worker"), sent - get("message"));
+  check_same(get("e"), 0.9f / 4 * (get("x_i at the worker") - before));
+  check_same(get("step"), -get("e"));
+}
+
 // By rule, with which options, and the equations of its page.
 struct Case {
   std::string options;
@@ -96,6 +103,23 @@ const std::map<std::string, Case> kCases = {
         check_same(get("look-ahead"), 0.9f * get("S after"));
       }}},
     {"dana-slim", {":weight-decay=0.01", [](const Get& get, const StepInfo&, float, float) { get("step = u"); }}},
+    {"easgd", {":period=1,weight-decay=0.01", elastic}},
+    {"eamsgd", {":period=1,weight-decay=0.01", elastic}},
+    {"local-sgd",
+     {":period=1,weight-decay=0.01", [](const Get& get, const StepInfo&, float, float) { get("d = theta - x"); }}},
+    {"yellowfin",
+     {":weight-decay=0.01",
+      [](const Get& get, const StepInfo&, float before, float) {
+        check_same(get("weight_decay theta"), 0.01f * before);
+        check_same(get("v after"), get("mu v") + (get("g") + get("weight_decay theta")));
+      }}},
+    {"adam",
+     {":weight-decay=0.01",
+      [](const Get& get, const StepInfo& info, float before, float) {
+        check_same(get("weight_decay theta"), 0.01f * before);
+        check_same(get("step"),
+                   info.learning_rate * get("m unbiased") / (std::sqrt(get("v unbiased")) + AdamOptions().epsilon));
+      }}},
 };
 
 // A run of `spec`, each message explained before it is taken in.
@@ -129,7 +153,7 @@ BOOST_AUTO_TEST_CASE(terms_add_up_to_the_step_that_is_taken) {
     BOOST_TEST_CONTEXT(info.name) {
       for (const Step& step : explained(info.name + of.options)) {
         // A synchronous rule takes a step with a round's last message only.
-        const bool round_goes_on = info.name == "ssgd" && step.before == step.after;
+        const bool round_goes_on = rule(info.name)->needs_rounds() && step.before == step.after;
         taken += round_goes_on ? 0 : 1;
         const Values& told = step.told.of("step");
         for (size_t k = 0; k < told.size(); ++k) {
@@ -137,7 +161,7 @@ BOOST_AUTO_TEST_CASE(terms_add_up_to_the_step_that_is_taken) {
           if (!round_goes_on) check_same(step.after[k], step.before[k] - told[k]);
         }
       }
-      BOOST_TEST(taken >= (info.name == "ssgd" ? 29 : 119));
+      BOOST_TEST(taken >= (rule(info.name)->needs_rounds() ? 29 : 119));
     }
   }
 }

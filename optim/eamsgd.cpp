@@ -1,0 +1,29 @@
+#include "optim/eamsgd.h"
+
+#include "optim/options.h"
+
+namespace tg {
+
+SpecInfo Eamsgd::info() {
+  std::vector<OptionInfo> options = EasgdOptions::infos();
+  options.insert(options.begin(), momentum_option(EamsgdOptions().momentum));
+  return {"eamsgd", "elastic averaging with Nesterov momentum in the workers' steps", options};
+}
+
+EamsgdOptions EamsgdOptions::from(const Spec& spec) { return {EasgdOptions::from(spec), tg::momentum(spec)}; }
+
+void EamsgdWorker::save(StateWriter& state) const {
+  state.write("velocity", velocity_.view());
+  state.write("before", before_.view());
+  state.write("rate", View(&eta_, 1));
+  state.write("rate_before", View(&eta_before_, 1));
+}
+
+void EamsgdWorker::load(const StateReader& state) {
+  state.read("velocity", velocity_.span());
+  state.read("before", before_.span());
+  state.read("rate", Span(&eta_, 1));
+  state.read("rate_before", Span(&eta_before_, 1));
+}
+
+}  // namespace tg

@@ -1,0 +1,59 @@
+#pragma once
+// How YellowFin (Zhang, Mitliagkas, Re 2017) chooses momentum and learning rate from three numbers that gradients tell.
+// docs/yellowfin.md derives the formulas.
+//
+//   in the paper    here        meaning
+//   mu, alpha       momentum, rate   what is tuned
+//   h_t             h           curvature as a gradient shows it: its squared norm
+//   h_max, h_min    h_max, h_min     the largest and smallest of the last 20, averaged
+//   C               variance    sum over the coordinates of the gradient's variance
+//   D               distance    estimate of the distance to the optimum, from norms: |g| / h
+//   beta            beta        the share of each average that is kept at a step
+//
+//   mu, alpha = argmin of mu D^2 + alpha^2 C
+//               such that  sqrt(mu) >= (sqrt(h_max / h_min) - 1) / (sqrt(h_max / h_min) + 1)
+//                          alpha    =  (1 - sqrt(mu))^2 / h_min
+
+#include <deque>
+
+#include "optim/state.h"
+
+namespace tg {
+
+struct SingleStep {
+  double momentum, rate;
+};
+
+// The argmin above. h_max >= h_min > 0, variance and distance >= 0, all finite.
+SingleStep single_step(double h_min, double h_max, double variance, double distance);
+
+class YellowFinTuner {
+ public:
+  explicit YellowFinTuner(double beta) : beta_(beta) {}
+
+  // Where the rate's average begins; the momentum's begins at 0. Before the first observe().
+  void start(double rate) { rate_ = rate; }
+  int64_t steps() const { return t_; }
+  // Takes in one gradient's squared norm, above 0, and the variance as it is estimated with this gradient.
+  void observe(double squared_norm, double variance);
+  double momentum() const { return momentum_; }
+  double rate() const { return rate_; }
+  // What the weights of an average that began at 0 add up to after the next step: 1 - beta^t.
+  double next_weight() const;
+
+  void save(StateWriter& state) const;
+  // Throws Error for what no tuner can be.
+  void load(const StateReader& state);
+
+ private:
+  void average(double& of, double value) const { of = beta_ * of + (1 - beta_) * value; }
+
+  double beta_;
+  int64_t t_ = 0;
+  std::deque<double> window_;  // the last h
+  double h_min_ = 0, h_max_ = 0, norm_ = 0, h_ = 0,
+         distance_ = 0;  // averages, each short of its weights, as next_weight() says
+  double momentum_ = 0, rate_ = 0;
+};
+
+}  // namespace tg
