@@ -23,6 +23,16 @@ void take_time(const Keeper& heard, bool near_end, int snapshots) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+// Counts the notes for other threads.
+struct NoteCounter : Keeper {
+  using Keeper::Keeper;
+  void on_note(const std::string& note) override {
+    Keeper::on_note(note);
+    ++noted;
+  }
+  std::atomic<int> noted = 0;
+};
+
 struct Made {
   std::string rule;
   std::string gate{};
@@ -182,11 +192,13 @@ BOOST_AUTO_TEST_CASE(a_lost_worker_stays_lost) {
 BOOST_AUTO_TEST_CASE(a_worker_that_is_slow_or_lost_while_the_others_rest) {
   for (const bool lost : {false, true}) {
     const TemporaryFolder folder;
-    Keeper heard(folder / "snapshot");
+    NoteCounter heard(folder / "snapshot");
     FourTensors task;
     task.on_gradient = [&](int64_t batch) {
       if (batch != 30) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+      while (heard.noted == 0 && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
       if (lost) throw std::runtime_error("the cable is out");
     };
     const auto rule = fake::rule("asgd");
