@@ -1,5 +1,5 @@
 #pragma once
-// What tests that touch files share: a folder of their own, and errors as text.
+// What tests that touch files share: a folder of their own, and a file's content as text.
 
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-#include "framework/core/error.h"
+#include "tests/errors.h"
 
 // A folder that is gone at the end of the test.
 class TemporaryFolder {
@@ -30,19 +30,6 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
-
-// The message of the tg::Error that f() throws; "" if it throws none.
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const tg::Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 inline std::string text_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);

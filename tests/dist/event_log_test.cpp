@@ -2,36 +2,16 @@
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
-#include <type_traits>
 
 #include "framework/core/random.h"
 #include "tests/dist/fake.h"
+#include "tests/temporary_folder.h"
 
 using namespace tg;
 using Kind = Event::Kind;
 
 namespace {
-
-// A folder of this test's own, removed with it.
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / fmt::format("event_log_test_{}", ::getpid())) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::filesystem::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
-
-std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::string hex(const std::string& bytes) {
   std::string text;
@@ -45,17 +25,11 @@ EventLog read(const std::string& bytes) {
   return read_event_log(stream, "some.bin");
 }
 
-template <class Source>
-std::string error_of(const Source& source) {
-  try {
-    if constexpr (std::is_same_v<Source, std::string>)
-      read(source);
-    else
-      read_event_log(source);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+std::string error_of_bytes(const std::string& bytes) {
+  return error_of([&] { read(bytes); });
+}
+std::string error_of_file(const std::filesystem::path& path) {
+  return error_of([&] { read_event_log(path); });
 }
 
 std::vector<Event> random_events(int count) {
@@ -87,7 +61,7 @@ void write_log(const std::filesystem::path& path, const std::vector<Event>& even
 BOOST_AUTO_TEST_SUITE(event_log)
 
 BOOST_AUTO_TEST_CASE(the_bytes_are_those_of_the_drawing) {
-  const Folder folder;
+  const TemporaryFolder folder;
   write_log(folder / "a.bin",
             {{.kind = Kind::assign, .worker = 3, .batch = 258, .version = 255, .learning_rate = 0.5f, .time = 1},
              {.kind = Kind::arrive,
@@ -105,7 +79,7 @@ BOOST_AUTO_TEST_CASE(the_bytes_are_those_of_the_drawing) {
               .time = 128.5,
               .theta_hash = 0x99aabbccddeeff01}},
             {.job_hash = 0x1122334455667788, .shard = 2, .shards = 5});
-  BOOST_TEST(hex(bytes_of(folder / "a.bin")) ==
+  BOOST_TEST(hex(text_of(folder / "a.bin")) ==
              "74 67 2d 65 76 65 6e 74 02 00 00 00 30 00 00 00\n"
              "88 77 66 55 44 33 22 11 02 00 00 00 05 00 00 00\n"
              "f1 43 a0 b1 03 00 00 00 00 00 00 00 00 00 00 00\n"
@@ -122,7 +96,7 @@ BOOST_AUTO_TEST_CASE(the_bytes_are_those_of_the_drawing) {
 }
 
 BOOST_AUTO_TEST_CASE(events_come_back_as_they_were) {
-  const Folder folder;
+  const TemporaryFolder folder;
   for (const int count : {0, 1, 127, 128, 129, 1000}) {
     const std::vector<Event> events = random_events(count);
     const EventLogHeader header = {.job_hash = ~uint64_t{0}, .shard = 1, .shards = 2};
@@ -135,7 +109,7 @@ BOOST_AUTO_TEST_CASE(events_come_back_as_they_were) {
 }
 
 BOOST_AUTO_TEST_CASE(a_log_can_be_read_while_it_grows) {
-  const Folder folder;
+  const TemporaryFolder folder;
   EventLogWriter writer(folder / "a.bin", {});
   const auto visible = [&] { return read_event_log(folder / "a.bin").events.size(); };
   BOOST_TEST(visible() == 0u);
@@ -152,18 +126,18 @@ BOOST_AUTO_TEST_CASE(a_log_can_be_read_while_it_grows) {
 
 // A crash leaves any beginning of the file: the whole blocks in it can be read.
 BOOST_AUTO_TEST_CASE(a_file_cut_at_any_byte_is_valid_up_to_its_last_whole_block) {
-  const Folder folder;
+  const TemporaryFolder folder;
   std::vector<Event> events = random_events(12);
   events[4].kind = events[5].kind = Kind::evaluate;  // blocks of 5, 1 and 6 events
   write_log(folder / "a.bin", events);
-  const std::string whole = bytes_of(folder / "a.bin");
+  const std::string whole = text_of(folder / "a.bin");
   constexpr size_t header = 36, ends[] = {header, header + 260, header + 328, header + 636};
   constexpr size_t counts[] = {0, 5, 6, 12};
   BOOST_REQUIRE(whole.size() == ends[3]);
   for (size_t length = 0; length < whole.size(); ++length) {
     const std::string cut = whole.substr(0, length);
     if (length < header) {
-      BOOST_REQUIRE(error_of(cut).find("some.bin: byte 0: this is no event log") != std::string::npos);
+      BOOST_REQUIRE(contains(error_of_bytes(cut), "some.bin: byte 0: this is no event log"));
       continue;
     }
     size_t block = 0;
@@ -176,45 +150,43 @@ BOOST_AUTO_TEST_CASE(a_file_cut_at_any_byte_is_valid_up_to_its_last_whole_block)
 }
 
 BOOST_AUTO_TEST_CASE(a_flipped_bit_is_found_wherever_it_is) {
-  const Folder folder;
+  const TemporaryFolder folder;
   write_log(folder / "a.bin", random_events(3));
-  const std::string whole = bytes_of(folder / "a.bin");
+  const std::string whole = text_of(folder / "a.bin");
   for (size_t i = 0; i < whole.size(); ++i)
     for (int bit = 0; bit < 8; ++bit) {
       std::string damaged = whole;
       damaged[i] = static_cast<char>(damaged[i] ^ (1 << bit));
-      const std::string message = error_of(damaged);
+      const std::string message = error_of_bytes(damaged);
       BOOST_REQUIRE_MESSAGE(message.find("some.bin: byte ") != std::string::npos, "byte " << i << ": " << message);
     }
 }
 
 BOOST_AUTO_TEST_CASE(blocks_that_are_missing_or_twice_there_are_found) {
-  const Folder folder;
+  const TemporaryFolder folder;
   std::vector<Event> events = random_events(2);
   for (Event& event : events) event.kind = Kind::evaluate;
   write_log(folder / "a.bin", events);
-  const std::string whole = bytes_of(folder / "a.bin");
+  const std::string whole = text_of(folder / "a.bin");
   const std::string header = whole.substr(0, 36), first = whole.substr(36, 68), second = whole.substr(104);
-  BOOST_TEST(error_of(header + second).find("byte 40: a block that starts with event 1; the one before ends at 0") !=
-             std::string::npos);
-  BOOST_TEST(error_of(header + first + first).find("byte 108: a block that starts with event 0") != std::string::npos);
+  BOOST_TEST(
+      contains(error_of_bytes(header + second), "byte 40: a block that starts with event 1; the one before ends at 0"));
+  BOOST_TEST(contains(error_of_bytes(header + first + first), "byte 108: a block that starts with event 0"));
 }
 
 BOOST_AUTO_TEST_CASE(files_that_are_no_logs_are_refused) {
-  const Folder folder;
-  BOOST_TEST(error_of(folder / "none.bin").find("none.bin: cannot be opened") != std::string::npos);
-  BOOST_TEST(error_of(folder / "").find("cannot be read at byte 0") != std::string::npos);
-  BOOST_TEST(error_of(std::string(1000, '\0')).find("this is no event log") != std::string::npos);
+  const TemporaryFolder folder;
+  BOOST_TEST(contains(error_of_file(folder / "none.bin"), "none.bin: cannot be opened"));
+  BOOST_TEST(contains(error_of_file(folder / ""), "cannot be read at byte 0"));
+  BOOST_TEST(contains(error_of_bytes(std::string(1000, '\0')), "this is no event log"));
 
   write_log(folder / "a.bin", {});
-  std::string newer = bytes_of(folder / "a.bin");
+  std::string newer = text_of(folder / "a.bin");
   newer[8] = 3;
-  BOOST_TEST(error_of(newer).find("byte 8: version 3 of the format; this program reads version 2") !=
-             std::string::npos);
+  BOOST_TEST(contains(error_of_bytes(newer), "byte 8: version 3 of the format; this program reads version 2"));
 
   newer[8] = 1;
-  BOOST_TEST(error_of(newer).find("byte 8: version 1 of the format; this program reads version 2") !=
-             std::string::npos);
+  BOOST_TEST(contains(error_of_bytes(newer), "byte 8: version 1 of the format; this program reads version 2"));
 
   BOOST_CHECK_THROW(EventLogWriter(folder / "a.bin", {}), Error);  // it is there already
   BOOST_CHECK_THROW(EventLogWriter(folder / "b.bin", {.shard = 1, .shards = 1}), Error);
@@ -222,40 +194,33 @@ BOOST_AUTO_TEST_CASE(files_that_are_no_logs_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(a_runs_shards_are_read_together) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto write = [&](int shard, int shards, uint64_t hash, int named) {
     write_log(folder / event_log_name(named, shards).c_str(), random_events(shard + 1),
               {.job_hash = hash, .shard = shard, .shards = shards});
   };
-  const auto trouble = [&] {
-    try {
-      read_event_logs(folder / "");
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
-  };
-  BOOST_TEST(trouble().find("cannot be opened") != std::string::npos);
+  const auto trouble = [&] { return error_of([&] { read_event_logs(folder / ""); }); };
+  BOOST_TEST(contains(trouble(), "cannot be opened"));
   for (const int shard : {0, 1, 2}) write(shard, 3, 7, shard);
   const std::vector<EventLog> logs = read_event_logs(folder / "");
   BOOST_REQUIRE(logs.size() == 3u);
   for (size_t shard = 0; shard < 3; ++shard) BOOST_TEST(logs[shard].events.size() == shard + 1);
 
   write(2, 3, 8, 2);
-  BOOST_TEST(trouble().find("events-2.bin: this is the log of shard 2 of 3 of another run") != std::string::npos);
+  BOOST_TEST(contains(trouble(), "events-2.bin: this is the log of shard 2 of 3 of another run"));
   write(1, 3, 7, 2);
-  BOOST_TEST(trouble().find("shard 1 of 3 of this run; shard 2 of 3 is expected") != std::string::npos);
+  BOOST_TEST(contains(trouble(), "shard 1 of 3 of this run; shard 2 of 3 is expected"));
   std::filesystem::remove(folder / "events-2.bin");
-  BOOST_TEST(trouble().find("events-2.bin: cannot be opened") != std::string::npos);
+  BOOST_TEST(contains(trouble(), "events-2.bin: cannot be opened"));
   write(0, 1, 7, 0);
   BOOST_TEST(read_event_logs(folder / "").size() == 1u);
   std::filesystem::copy_file(folder / "events-1.bin", folder / "events.bin",
                              std::filesystem::copy_options::overwrite_existing);
-  BOOST_TEST(trouble().find("events.bin: this is the log of shard 1 of 3") != std::string::npos);
+  BOOST_TEST(contains(trouble(), "events.bin: this is the log of shard 1 of 3"));
 }
 
 BOOST_AUTO_TEST_CASE(a_run_is_logged_whole) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const fake::QuadraticTask task;
   const fake::PlainRule rule;
   struct Log : fake::Recorder {

@@ -3,19 +3,15 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tests/dist/threads_fake.h"
+#include "tests/errors.h"
 
 using namespace tg;
 using fake::FourTensors;
 
 namespace {
 
-std::string error_of(const Job& job, const ThreadsOptions& options) {
-  try {
-    fake::run_on_threads(job, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+std::string error_with(const Job& job, const ThreadsOptions& options) {
+  return error_of([&] { fake::run_on_threads(job, options); });
 }
 
 }  // namespace
@@ -79,11 +75,11 @@ BOOST_AUTO_TEST_CASE(it_is_for_asgd_without_gate_or_shards) {
   const FourTensors task;
   const auto asgd = fake::rule("asgd"), other = fake::rule("dana-zero");
   Job job = fake::job(task, *asgd, 2, 10);
-  BOOST_TEST(error_of(job, {.shards = 2, .hogwild = true}).find("shards have no use") != std::string::npos);
+  BOOST_TEST(contains(error_with(job, {.shards = 2, .hogwild = true}), "shards have no use"));
   job.gate = fake::gate("bsp");
-  BOOST_TEST(error_of(job, {.hogwild = true}).find("nobody waits") != std::string::npos);
+  BOOST_TEST(contains(error_with(job, {.hogwild = true}), "nobody waits"));
   job = fake::job(task, *other, 2, 10);
-  BOOST_TEST(error_of(job, {.hogwild = true}).find("no meaning for another rule") != std::string::npos);
+  BOOST_TEST(contains(error_with(job, {.hogwild = true}), "no meaning for another rule"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

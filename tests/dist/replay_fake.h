@@ -1,13 +1,12 @@
 #pragma once
 // What tests of replays share.
 
-#include <functional>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "dist/replay/replay.h"
 #include "tests/dist/threads_fake.h"
+#include "tests/errors.h"
 
 namespace tg::fake {
 
@@ -46,16 +45,5 @@ inline Job make_job(const Task& task, const Rule& rule, int workers, int64_t gra
   made.seed = 4;
   return made;
 }
-
-inline std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace tg::fake

@@ -4,12 +4,12 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
 
 #include "dist/shard.h"
 #include "tests/dist/fake.h"
+#include "tests/errors.h"
 
 using namespace tg;
 
@@ -30,15 +30,6 @@ int64_t best_maximum(const std::vector<int64_t>& sizes, size_t begin, int shards
     best = std::min(best, std::max(first, best_maximum(sizes, end, shards - 1)));
   }
   return best;
-}
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 }  // namespace
@@ -81,7 +72,7 @@ BOOST_AUTO_TEST_CASE(sizes_and_imbalance) {
 
 BOOST_AUTO_TEST_CASE(a_shard_holds_at_least_one_tensor) {
   for (const int shards : {0, -1, 4})
-    BOOST_TEST(error_of([&] { cut_shards(layout_of({5, 5, 5}), shards); }).find("use 1 to 3") != std::string::npos);
+    BOOST_TEST(contains(error_of([&] { cut_shards(layout_of({5, 5, 5}), shards); }), "use 1 to 3"));
 }
 
 // Two shards that are told the same are together one server: same theta, same sums of squares.
@@ -128,13 +119,11 @@ BOOST_AUTO_TEST_CASE(what_an_engine_must_not_do) {
   std::vector<float> buffer(static_cast<size_t>(task.layout().size()));
   const Span reply(buffer.data(), task.layout().size());
   shard.join(0);
-  BOOST_TEST(error_of([&] { shard.join(0); }).find("worker 0 joins twice") != std::string::npos);
-  BOOST_TEST(error_of([&] { shard.leave(1); }).find("worker 1 leaves but has not joined") != std::string::npos);
+  BOOST_TEST(contains(error_of([&] { shard.join(0); }), "worker 0 joins twice"));
+  BOOST_TEST(contains(error_of([&] { shard.leave(1); }), "worker 1 leaves but has not joined"));
   shard.assign(0, 0, 0.1f, reply);
-  BOOST_TEST(error_of([&] { shard.assign(0, 1, 0.1f, reply); }).find("worker 0 go on, which is at work") !=
-             std::string::npos);
-  BOOST_TEST(error_of([&] { shard.assign(2, 1, 0.1f, reply); }).find("worker 2 go on, which does not exist") !=
-             std::string::npos);
+  BOOST_TEST(contains(error_of([&] { shard.assign(0, 1, 0.1f, reply); }), "worker 0 go on, which is at work"));
+  BOOST_TEST(contains(error_of([&] { shard.assign(2, 1, 0.1f, reply); }), "worker 2 go on, which does not exist"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
