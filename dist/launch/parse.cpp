@@ -1,42 +1,31 @@
 #include "dist/launch/parse.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "framework/core/error.h"
+#include "framework/core/from_text.h"
 #include "framework/core/spec.h"
 
 namespace tg {
-namespace {
-
-// True if `text` is a T from its first to its last letter.
-template <class T>
-bool parse_all(const std::string& text, T& value) {
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc{} && stopped == end;
-}
-
-}  // namespace
 
 double parse_number(const char* flag, const std::string& text, double least, double most) {
   double value = 0;
-  require(parse_all(text, value) && value >= least && value <= most, "{}: expected a number from {} to {}, found '{}'",
+  require(from_text(text, value) && value >= least && value <= most, "{}: expected a number from {} to {}, found '{}'",
           flag, least, most, text);
   return value;
 }
 
 double parse_positive(const char* flag, const std::string& text, double most) {
   double value = 0;
-  require(parse_all(text, value) && value > 0 && value <= most,
+  require(from_text(text, value) && value > 0 && value <= most,
           "{}: expected a number above 0 and up to {}, found '{}'", flag, most, text);
   return value;
 }
 
 int64_t parse_integer(const char* flag, const std::string& text, int64_t least, int64_t most) {
   int64_t value = 0;
-  require(parse_all(text, value) && value >= least && value <= most,
+  require(from_text(text, value) && value >= least && value <= most,
           "{}: expected a whole number from {} to {}, found '{}'", flag, least, most, text);
   return value;
 }
@@ -44,7 +33,7 @@ int64_t parse_integer(const char* flag, const std::string& text, int64_t least, 
 std::pair<int64_t, int64_t> parse_range(const char* flag, const std::string& text, int64_t most) {
   const std::size_t dots = std::min(text.find(".."), text.size());
   int64_t first = 0, last = 0;
-  require(parse_all(text.substr(0, dots), first) && parse_all(text.substr(std::min(dots + 2, text.size())), last) &&
+  require(from_text(text.substr(0, dots), first) && from_text(text.substr(std::min(dots + 2, text.size())), last) &&
               first >= 0 && last >= first,
           "{}: expected two whole numbers from 0 that do not fall, such as 100..199, found '{}'", flag, text);
   require(last - first < most, "{}: from {} to {} are more than {} numbers", flag, first, last, most);
@@ -53,7 +42,7 @@ std::pair<int64_t, int64_t> parse_range(const char* flag, const std::string& tex
 
 uint64_t parse_seed(const char* flag, const std::string& text) {
   uint64_t value = 0;
-  require(parse_all(text, value), "{}: expected a whole number from 0 to {}, found '{}'", flag,
+  require(from_text(text, value), "{}: expected a whole number from 0 to {}, found '{}'", flag,
           std::numeric_limits<uint64_t>::max(), text);
   return value;
 }
@@ -64,7 +53,7 @@ Shape parse_shape(const char* flag, const std::string& text) {
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find('x', at), text.size());
     int64_t dim = 0;
-    require(shape.rank() < 3 && parse_all(text.substr(at, end - at), dim) && dim >= 1 && dim <= kMostDim,
+    require(shape.rank() < 3 && from_text(text.substr(at, end - at), dim) && dim >= 1 && dim <= kMostDim,
             "{}: expected one to three sizes from 1 to {} such as 28x28x1, found '{}'", flag, kMostDim, text);
     shape.push_back(dim);
     at = end + 1;

@@ -1,8 +1,10 @@
 #include "dist/snapshot/folder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+#include <string_view>
+
+#include "framework/core/from_text.h"
 
 namespace tg {
 namespace fs = std::filesystem;
@@ -14,12 +16,12 @@ constexpr std::string_view kUnfinished = ".safetensors.tmp-";  // of an AtomicFi
 
 fs::path folder_of(const fs::path& run_folder) { return run_folder / "snapshots"; }
 
-std::optional<int64_t> number_of_name(const std::string& name) {
+// "300.safetensors" -> 300; nothing for any other name.
+std::optional<int64_t> number_of_name(std::string_view name) {
   if (!name.ends_with(kEnding)) return std::nullopt;
-  const char* end = name.data() + name.size() - kEnding.size();
+  name.remove_suffix(kEnding.size());
   int64_t number = -1;
-  const auto [stopped, error] = std::from_chars(name.data(), end, number);
-  if (error != std::errc{} || stopped != end || number < 0) return std::nullopt;
+  if (!from_text(name, number) || number < 0) return std::nullopt;
   return number;
 }
 
@@ -55,7 +57,7 @@ void SnapshotKeeper::keep(const Snapshot& snapshot, int64_t number) {
   remove_others();
 }
 
-// What cannot be removed stays: it does no harm but the place that it takes.
+// A file that cannot be removed stays: it only takes space.
 void SnapshotKeeper::remove_others() {
   std::error_code error;
   std::vector<fs::path> others;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/core/error.h"
+#include "framework/core/fnv.h"
 #include "framework/core/spec.h"
 
 namespace tg {
@@ -11,22 +12,12 @@ namespace {
 
 constexpr int64_t kStart = 16;  // elements: 64 bytes of float32
 
-// FNV-1a over bytes, with numbers as eight little-endian bytes.
-class Fnv {
- public:
-  void add(std::string_view text) {
-    for (const char c : text) add_byte(static_cast<unsigned char>(c));
-  }
-  void add(int64_t number) {
-    for (int shift = 0; shift < 64; shift += 8)
-      add_byte(static_cast<unsigned char>(static_cast<uint64_t>(number) >> shift & 0xff));
-  }
-  uint64_t value() const { return hash_; }
-
- private:
-  void add_byte(unsigned char byte) { hash_ = (hash_ ^ byte) * 0x100000001b3u; }
-  uint64_t hash_ = 0xcbf29ce484222325u;
-};
+// The number as eight little-endian bytes.
+uint64_t add_to_hash(uint64_t hash, int64_t number) {
+  char bytes[8];
+  for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(static_cast<uint64_t>(number) >> 8 * i);
+  return fnv1a({bytes, 8}, hash);
+}
 
 std::vector<std::string> names_of(const std::vector<Layout::Entry>& entries) {
   std::vector<std::string> names;
@@ -59,15 +50,15 @@ const Layout::Entry& Layout::find(std::string_view name) const {
 }
 
 uint64_t Layout::hash() const {
-  Fnv fnv;
+  uint64_t hash = fnv1a("");
   for (const Entry& entry : entries_) {
-    fnv.add(static_cast<int64_t>(entry.name.size()));
-    fnv.add(entry.name);
-    fnv.add(entry.offset);
-    fnv.add(static_cast<int64_t>(entry.shape.rank()));
-    for (const int64_t dim : entry.shape) fnv.add(dim);
+    hash = add_to_hash(hash, std::ssize(entry.name));
+    hash = fnv1a(entry.name, hash);
+    hash = add_to_hash(hash, entry.offset);
+    hash = add_to_hash(hash, entry.shape.rank());
+    for (const int64_t dim : entry.shape) hash = add_to_hash(hash, dim);
   }
-  return fnv.value();
+  return hash;
 }
 
 Layout flat_layout(int64_t n) {

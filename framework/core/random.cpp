@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "framework/core/error.h"
+#include "framework/core/fnv.h"
 
 namespace tg {
 namespace {
@@ -24,12 +25,6 @@ uint32_t high(uint64_t v) { return static_cast<uint32_t>(v >> 32); }
   return {block[0], block[1], block[2], block[3]};
 }
 
-// FNV-1a, 64 bits.
-uint64_t hash_name(std::string_view name, uint64_t hash = 0xcbf29ce484222325u) {
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
-
 uint64_t split_key(uint64_t key, uint64_t name_hash, uint64_t number) {
   const auto block = philox(key, name_hash, number);
   return block[0] | uint64_t{block[1]} << 32;
@@ -44,11 +39,11 @@ double gaussian(uint32_t radius, uint32_t angle) {
 
 }  // namespace
 
-Stream Stream::split(std::string_view name) const { return Stream(split_key(key_, hash_name(name), 0)); }
+Stream Stream::split(std::string_view name) const { return Stream(split_key(key_, fnv1a(name), 0)); }
 
 Stream Stream::split(std::string_view name, uint64_t number) const {
   // The zero byte, which no name contains, keeps split("a", 0) apart from split("a").
-  return Stream(split_key(key_, hash_name({"\0", 1}, hash_name(name)), number));
+  return Stream(split_key(key_, fnv1a({"\0", 1}, fnv1a(name)), number));
 }
 
 std::array<uint32_t, 4> Stream::bits(uint64_t index) const { return philox(key_, index, 0); }

@@ -1,10 +1,10 @@
 #include "framework/core/spec.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "framework/core/error.h"
+#include "framework/core/from_text.h"
 
 namespace tg {
 
@@ -33,16 +33,9 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return d[a.size()][b.size()];
 }
 
-template <class T>
-bool parse_all(const std::string& text, T& value) {
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc{} && stopped == end;
-}
-
 bool same_value(const std::string& a, const std::string& b) {
   double x = 0, y = 0;
-  return a == b || (parse_all(a, x) && parse_all(b, y) && x == y);
+  return a == b || (from_text(a, x) && from_text(b, y) && x == y);
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -138,14 +131,14 @@ const std::string& Spec::text(const std::string& option) const {
 
 double Spec::number(const std::string& option, double least, double most) const {
   double value = 0;
-  if (!parse_all(text(option), value) || !(value >= least && value <= most))
+  if (!from_text(text(option), value) || !(value >= least && value <= most))
     refuse(option, fmt::format("a number from {} to {}", least, most));
   return value;
 }
 
 int64_t Spec::integer(const std::string& option, int64_t least, int64_t most) const {
   int64_t value = 0;
-  if (!parse_all(text(option), value) || value < least || value > most)
+  if (!from_text(text(option), value) || value < least || value > most)
     refuse(option, fmt::format("a whole number from {} to {}", least, most));
   return value;
 }
