@@ -13,7 +13,7 @@ namespace tg {
 struct AheadPool::Work {
   std::function<void()> function;
   std::pair<double, int64_t> key;
-  bool begun_ahead = false;  // and not waited for yet
+  bool begun_ahead = false;  // begun by a thread of the pool, and not waited for yet
   bool done = false;
   std::exception_ptr error;
 };
@@ -123,7 +123,7 @@ AheadPool::Handle AheadPool::take_next() {
   return work;
 }
 
-// Takes what nobody has begun out of its queue.
+// Takes `work` out of its queue, so that no thread of the pool runs it. False if a thread has begun it already.
 bool AheadPool::take_back(const Handle& work) {
   const auto place = ahead_.find(work->key);
   if (place != ahead_.end() && place->second == work) {

@@ -1,8 +1,9 @@
 #pragma once
-// Threads that compute what an event loop will need, the earliest needed first.
+// AheadPool: threads that compute results ahead of time for an event loop. The loop says when it is going to need each
+// result, and what is needed first is begun first.
 //
-// The loop's own thread takes the place of one of them where it would wait for work that nobody has begun and a thread
-// is idle: a task that waits for the one before it, as with a single worker, is not handed over twice.
+// If the loop waits for work that no thread has begun while a thread is idle, it runs the work on its own thread. With
+// a single worker every task waits for the one before, and handing it to another thread and back would only cost time.
 
 #include <condition_variable>
 #include <cstdint>
@@ -20,25 +21,28 @@ namespace tg {
 
 class AheadPool {
  public:
-  // Each thread has `omp_threads` OpenMP threads. If that is one, and there is a core for each thread, thread i stays
-  // on the i-th of usable_cores().
+  // `threads` pieces of work run at the same time, each with `omp_threads` OpenMP threads. If omp_threads is 1 and
+  // there are exactly as many cores as threads, thread i stays on the i-th of usable_cores(). Throws Error if the
+  // system cannot start so many threads.
   AheadPool(int threads, int omp_threads);
   ~AheadPool();  // close()
 
-  struct Work;  // a function and what became of it
+  struct Work;  // a function, whether it has run, and what it threw
   using Handle = std::shared_ptr<Work>;
 
-  // Queues what is needed at the time `needed`. Of equal times, what was submitted first is begun first.
+  // Queues `function`, whose result is needed at the (virtual) time `needed`. Of equal times, what was submitted first
+  // is begun first.
   Handle submit(double needed, std::function<void()> function);
-  // Queues what goes before everything that submit() was given.
+  // Queues `function` before everything that was given to submit().
   Handle submit_urgent(std::function<void()> function);
-  // Returns when `work`, which now goes before everything else, is done; throws what it threw.
+  // Moves `work` to the front of the queue and returns when it is done. Throws what the function threw, or Error if
+  // close() has dropped it.
   void wait(const Handle& work);
   bool done(const Handle& work) const;
-  // At most `count` pieces of what submit() was given are begun before they are waited for. At the end of a run this
-  // keeps what will not be needed from being computed.
+  // From now on, at most `count` pieces of work from submit() are begun that nobody has waited for yet. Near the end of
+  // a run this keeps the pool from computing gradients that will never arrive.
   void limit_ahead(int64_t count);
-  // Drops what was not begun and waits for the rest.
+  // Drops the work that was not begun, waits for the rest, and ends the threads. A second call does nothing.
   void close();
 
  private:
@@ -52,10 +56,10 @@ class AheadPool {
   mutable std::mutex mutex_;
   std::condition_variable queued_, finished_;
   std::deque<Handle> urgent_;
-  std::map<std::pair<double, int64_t>, Handle> ahead_;  // by time and order of submission
+  std::map<std::pair<double, int64_t>, Handle> ahead_;  // from submit(), by `needed` and order of submission
   int64_t submitted_ = 0;
-  int running_ = 0;
-  int64_t begun_ahead_ = 0;
+  int running_ = 0;          // pieces of work under way, at most most_running_
+  int64_t begun_ahead_ = 0;  // pieces from submit() that were begun and not waited for yet
   int64_t limit_ahead_ = std::numeric_limits<int64_t>::max();
   bool closed_ = false;
   std::vector<std::thread> threads_;

@@ -1,5 +1,6 @@
 #pragma once
-// Evaluations beside a run: each on a copy of the parameters, reported in order.
+// Evaluations: computes test loss and error while the run goes on. Each evaluation works on its own copy of the
+// parameters, and results are reported in the order in which the evaluations were started.
 
 #include <deque>
 
@@ -11,17 +12,18 @@ namespace tg {
 
 class Evaluations {
  public:
-  // Reports to `observer` and appends to `records`, always on the thread that calls.
+  // Each result goes to `observer` and to the end of `records`, on the thread that calls report_done() or report_all().
   Evaluations(const Job& job, AheadPool& pool, Observer& observer, std::vector<EvaluationRecord>& records);
 
-  // Begins an evaluation of `theta`, which nobody else writes to. `record` has everything but the results.
+  // Begins an evaluation of `theta`, which nobody else may write to. `record` is complete except for the test results.
   void start(const EvaluationRecord& record, Tensor theta);
-  // Reports those that are done, up to the first that is not. Throws Error if one failed.
+  // Reports the evaluations that are done, up to the first one that is not. Throws Error, naming the evaluation, with
+  // the message of what the task threw.
   void report_done();
-  // Waits for all and reports them.
+  // Waits until all are done and reports them. Throws Error likewise.
   void report_all();
 
-  // Those that are not reported yet, with the parameters to evaluate: load() begins them again.
+  // Saves the evaluations that are not reported yet, with their copies of theta; load() begins them again.
   void save(SnapshotWriter to) const;
   void load(const SnapshotReader& from);
 
@@ -38,7 +40,7 @@ class Evaluations {
   AheadPool& pool_;
   Observer& observer_;
   std::vector<EvaluationRecord>& records_;
-  std::deque<Pending> pending_;  // which stay where they are
+  std::deque<Pending> pending_;  // a deque, so that the pool may keep a reference to an element
 };
 
 }  // namespace tg

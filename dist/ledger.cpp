@@ -9,7 +9,8 @@
 namespace tg {
 namespace {
 
-constexpr int64_t kMostPerUpdate = int64_t{1} << 40;  // sums of these still are numbers
+// The largest lag or number of bytes that load() accepts for one update: sums over a run cannot overflow then.
+constexpr int64_t kMostPerUpdate = int64_t{1} << 40;
 
 }  // namespace
 
@@ -79,8 +80,8 @@ void Ledger::load(const SnapshotReader& from) {
   history_.updates = read_records(from, "updates", kUpdateFields);
   for (const UpdateRecord& record : history_.updates) {
     from.require_here(record.update == next_ && record.worker >= 0 && record.worker < job_.workers,
-                      "update {} is there as {}, of worker {} of {}", next_, record.update, record.worker,
-                      job_.workers);
+                      "the record of update {} has number {} and worker {}; there are {} workers", next_, record.update,
+                      record.worker, job_.workers);
     for (const int64_t amount : {record.lag, record.bytes_up, record.bytes_down})
       from.require_here(amount >= 0 && amount <= kMostPerUpdate, "update {} has a lag or bytes of {}", next_, amount);
     ++next_;

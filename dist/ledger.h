@@ -1,6 +1,6 @@
 #pragma once
-// Ledger: brings what an engine measures into a History and to the observer, in the order of the updates, whatever
-// order it comes in.
+// Ledger: receives updates and copies of theta from an engine, in any order, and passes them on to the History and to
+// the observer in the order of the updates. An evaluation comes after the update that it follows.
 
 #include <map>
 #include <queue>
@@ -12,24 +12,28 @@ namespace tg {
 
 class Ledger {
  public:
-  // Evaluates on `pool`. All must outlive this.
+  // Evaluations run on `pool`. All arguments must outlive the ledger.
   Ledger(const Job& job, AheadPool& pool, Observer& observer, History& history);
 
-  // Update number record.update was taken in.
+  // Update number record.update has happened.
   void update(const UpdateRecord& record) { updates_.push(record); }
-  // Theta was copied at `time`, when `gradients` messages had been taken in.
+  // `theta` is a copy, made at `time` (virtual time units or seconds, as UpdateRecord::time) after `gradients`
+  // messages, and is to be evaluated.
   void evaluation(int64_t gradients, double time, Tensor theta);
-  // Reports the next update, if it has come, and begins the evaluations that follow on it. To be called until false.
+  // Reports the next update and begins the evaluations due after it. Returns false, and does nothing, if that update
+  // has not come in yet. To be called until it returns false.
   bool report_next();
-  // Reports the evaluations that are done; all of them, waiting, if so asked.
+  // Reports the evaluations that are done. If `all`, waits until every evaluation is done first.
   void report_evaluations(bool all);
 
-  // What was reported, and the evaluations under way. To be saved when nothing else is left to report.
+  // Saves everything that was reported, and the evaluations under way. Throws Error if there are updates that
+  // report_next() has not reported yet.
   void save(SnapshotWriter to) const;
   void load(const SnapshotReader& from);
 
   int64_t reported() const { return next_; }  // updates
-  // Not empty: a theta that was to be evaluated had parameters that are not finite, and where.
+  // If a theta that was to be evaluated had parameters that are not finite: a sentence that says after which update.
+  // Otherwise empty.
   const std::string& trouble() const { return trouble_; }
 
  private:
@@ -48,14 +52,14 @@ class Ledger {
   History& history_;
   Evaluations evaluations_;
   std::priority_queue<UpdateRecord, std::vector<UpdateRecord>, Later> updates_;  // not reported yet
-  std::map<int64_t, Copy> copies_;                                               // not begun yet, by `gradients`
+  std::map<int64_t, Copy> copies_;  // whose evaluation has not begun, by `gradients`
   int64_t next_ = 0;
   double loss_sum_ = 0;  // of the updates since the last evaluation
   int64_t last_evaluated_ = 0;
   std::string trouble_;
 };
 
-// Sets status diverged, unless it is something else, where an evaluation's loss is not finite.
+// A finished run becomes a diverged one if one of its evaluations has a test loss that is not finite.
 void check_test_losses(History& history);
 
 }  // namespace tg

@@ -9,7 +9,7 @@
 namespace tg {
 namespace {
 
-// Adds the time until it is destroyed.
+// Adds the time from its construction to its destruction to `seconds`.
 class Stopwatch {
  public:
   explicit Stopwatch(double& seconds) : seconds_(seconds) {}
@@ -170,7 +170,8 @@ void Shard::load(const SnapshotReader& from) {
     slot.told = told[i];
     server.require_here((slot.joined || !slot.working) && slot.batch >= -1 && slot.changes >= 0 &&
                             slot.changes <= changes_ && slot.told.accepted >= 0 && slot.told.accepted <= accepted_,
-                        "worker {} is where it cannot be", i);
+                        "the state of worker {} contradicts itself or the shard's: batch {}, accepted {}, changes {}",
+                        i, slot.batch, slot.told.accepted, slot.changes);
     live_ += slot.joined;
   }
 }

@@ -9,7 +9,7 @@ namespace {
 
 int64_t elements(const Layout::Entry& entry) { return entry.shape.count(); }
 
-// The number of shards that it takes if none is to have more than `most` elements.
+// How many shards a greedy cut makes if no shard may have more than `most` elements.
 int64_t shards_needed(const std::vector<Layout::Entry>& entries, int64_t most) {
   int64_t shards = 1, in_shard = 0;
   for (const Layout::Entry& entry : entries) {
@@ -22,7 +22,7 @@ int64_t shards_needed(const std::vector<Layout::Entry>& entries, int64_t most) {
   return shards;
 }
 
-// The smallest size of the largest shard, by bisection.
+// The smallest possible size, in elements, of the largest shard: bisection over the answer.
 int64_t smallest_maximum(const Layout& layout, int shards) {
   int64_t too_small = 0, enough = layout.count();
   for (const Layout::Entry& entry : layout.entries()) too_small = std::max(too_small, elements(entry) - 1);

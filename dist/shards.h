@@ -1,5 +1,5 @@
 #pragma once
-// How a flat vector of parameters is cut into shards.
+// How the flat vector of all parameters is cut into shards.
 
 #include <vector>
 
@@ -8,11 +8,12 @@
 
 namespace tg {
 
-// Neighbouring parameters, as a vector of their own.
+// One shard's part of the flat vector: some tensors that lie next to each other.
 struct ShardRange {
-  int64_t first = 0;  // element of the whole vector where it starts
-  Layout layout;      // of this range: names and shapes are those of the whole, offsets start at 0
+  int64_t first = 0;  // the element of the whole vector where this part starts
+  Layout layout;      // names and shapes as in the whole vector; offsets count from `first`
 
+  // Of its parameters, without the gaps between tensors.
   int64_t bytes() const { return layout.count() * static_cast<int64_t>(sizeof(float)); }
   template <class T>
   BasicSpan<T> part_of(BasicSpan<T> whole) const {
@@ -20,11 +21,11 @@ struct ShardRange {
   }
 };
 
-// Cuts between parameters so that the largest shard has as few bytes as can be. Throws Error unless 1 <= shards <=
-// number of parameters with a name.
+// Cuts the vector between tensors, never within one, so that the largest shard is as small as possible. Throws Error
+// unless 1 <= shards <= number of tensors.
 std::vector<ShardRange> cut_shards(const Layout& layout, int shards);
 
-// The largest shard's bytes / the mean.
+// Bytes of the largest shard divided by the mean over all shards: 1 is a perfect cut.
 double imbalance(const std::vector<ShardRange>& shards);
 
 }  // namespace tg

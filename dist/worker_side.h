@@ -1,5 +1,6 @@
 #pragma once
-// The worker's end of a run, whatever the engine: its part of the rule, its codecs and its buffers.
+// WorkerSide: what one worker has in any engine: the Worker of the rule, the codecs of both directions, and its
+// vectors.
 
 #include <memory>
 #include <optional>
@@ -16,33 +17,35 @@ class WorkerSide {
  public:
   WorkerSide(WorkerId id, const Job& job);
 
-  // The server writes its reply here, each shard its own part. receive() then turns it into what the worker decodes,
-  // and returns the bytes that travelled. `step` counts the worker's tasks.
+  // The buffer into which the shards write their parts of the reply. receive() then replaces its content by what the
+  // worker decodes from it, and returns the number of encoded bytes. `step` counts the worker's tasks from 0.
   Span reply() { return sent_.span(); }
   int64_t receive(int64_t step);
-  // What the worker works from, until the next reply.
+  // The decoded reply: the parameters from which the worker computes, until the next reply.
   View sent() const { return sent_.view(); }
 
-  // The bytes of every message, where its codec makes always as many.
+  // The encoded bytes of a message, if the codec makes the same number for every message; otherwise none.
   std::optional<int64_t> fixed_bytes() const;
 
   struct Outcome {
-    double loss = 0;  // of the batch, at the point where the rule asked for its gradient first
-    int64_t bytes = 0;
-    std::string where;  // of a loss that is not finite: what else is so first, in words, if the task can tell
+    double loss = 0;    // of the batch, where the rule asked for its gradient first; or one that is not finite
+    int64_t bytes = 0;  // of the encoded message
+    std::string where;  // Task::where_not_finite() if the loss is not finite
   };
-  // "worker 3's loss is inf (batch 27); first not finite: exp [32, 10], after fc1"
+  // For the message of a run that diverged: "worker 3's loss is inf (batch 27); first not finite: exp [32, 10], after
+  // fc1"
   std::string trouble(int64_t batch) const;
-  // Computes the message from what was sent. Depends on nothing else, so it may run on any thread, while others do too.
-  // Throws what the task throws, and Error if the rule asks for no gradient.
+  // Computes the message from sent(). It uses nothing that another worker writes, so different workers may do this on
+  // different threads at the same time. Throws what the task throws, and Error if the rule asks for no gradient.
   void work(int64_t step, int64_t batch, const StepInfo& info);
   const Outcome& outcome() const { return outcome_; }
-  // As the server decodes it.
+  // The message as the server decodes it.
   View message() const { return message_.view(); }
+  // The gate has refused the message: rule and codec take back what they kept of it.
   void not_taken();
-  double seconds() const { return seconds_; }  // inside Worker::work, over all tasks
+  double seconds() const { return seconds_; }  // of wall time in Worker::work, over all tasks
 
-  // Its part of the rule, its codecs, what it was sent; and the message, if it has one that was not taken in yet.
+  // The states of rule and codecs, and sent(). If `has_message`, also a message that has not arrived at the server yet.
   void save(SnapshotWriter to, bool has_message) const;
   void load(const SnapshotReader& from, bool has_message);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Event: one thing that happened at a shard, in order. A run is its configuration, its seed and its events: replaying
-// them gives the same final parameters, bit for bit.
+// Event: one thing that happened at a shard. Configuration, seed and the events in their order determine a run: a
+// replay of them gives the same final parameters, bit for bit. docs/events.md has the file format.
 
 #include <cstdint>
 
@@ -10,28 +10,30 @@ namespace tg {
 
 struct Event {
   enum class Kind : uint8_t {
-    join = 1,  // worker joined
-    leave,     // worker left; its slot's state is dropped
-    assign,    // worker was sent parameters and a batch: batch, learning_rate, version
-    arrive,    // worker's message arrived: batch, taken, learning_rate (as told), version (after it), loss
-    evaluate,  // theta was copied for evaluation number `batch` of the run: version, theta_hash
-    finish,    // all gradients were taken in: theta_hash
-    release,   // worker could go on and its parameters were written, but no batch was left to send: learning_rate
-    stop,      // the run ended before all gradients were taken in: theta_hash
+    // Behind the colon: the fields that have a meaning, besides version and time, which every event has.
+    join = 1,  // a worker joined: worker
+    leave,     // a worker left, and what the shard knew of it was dropped: worker
+    assign,    // a worker was sent parameters and a batch: worker, batch, learning_rate
+    arrive,    // a worker's message arrived: worker, batch, taken, learning_rate, loss
+    evaluate,  // theta was copied for an evaluation: batch (here the evaluation's number), theta_hash
+    finish,    // the run ended after its last gradient: theta_hash
+    release,   // a worker's next parameters were computed, but there was no batch left to send: worker, learning_rate
+    stop,      // the run ended before its last gradient: theta_hash
   };
   Kind kind = Kind::join;
-  bool taken = true;    // arrive
-  WorkerId worker = 0;  // -1 where no worker is meant
-  int64_t batch = 0;    // number of the batch over the whole run; -1 where none is meant
-  int64_t version = 0;  // messages taken in so far
-  float learning_rate = 0;
-  double time = 0;          // virtual time units in the simulator, seconds elsewhere
-  double loss = 0;          // arrive: of the batch, at what the worker worked from
-  uint64_t theta_hash = 0;  // evaluate, finish, stop: hash_of() the shard's theta (measure.h)
+  bool taken = true;        // false: the gate refused the message
+  WorkerId worker = 0;      // -1 where it has no meaning
+  int64_t batch = 0;        // number of the batch, counted from 0 over the whole run; -1 where it has no meaning
+  int64_t version = 0;      // messages that this shard has taken in so far, an arriving one included
+  float learning_rate = 0;  // that the worker is told (assign, release) or was told with its parameters (arrive)
+  double time = 0;          // virtual time units in the simulator, seconds on threads
+  double loss = 0;          // of the batch, at the parameters from which the worker computed
+  uint64_t theta_hash = 0;  // hash_of() the shard's part of theta (measure.h)
 
   bool operator==(const Event&) const = default;
 };
 
+// "join", "leave", ...
 const char* name_of(Event::Kind kind);
 
 }  // namespace tg

@@ -41,7 +41,7 @@ std::string encode(const EventLogHeader& header) {
   return bytes;
 }
 
-// What a record's last eight bytes hold.
+// What the last eight bytes of a record hold, by which a replay checks itself.
 enum class Check { nothing, loss, theta };
 
 Check check_of(Event::Kind kind) {
@@ -76,7 +76,7 @@ void append_record(std::string& bytes, const Event& event) {
   append_little_endian(bytes, check_bits(event));
 }
 
-// Where the reader is, for its errors.
+// A stream that knows how far it has been read, for error messages.
 class Source {
  public:
   Source(std::istream& stream, const std::string& name, int64_t most_bytes)
@@ -175,7 +175,7 @@ void EventLogWriter::check(const std::filesystem::path& path, const EventLogHead
 }
 
 EventLogWriter::EventLogWriter(const std::filesystem::path& path, const EventLogHeader& header, const Position& from)
-    : file_((check(path, header, from), path), from.bytes),  // nothing is cut that was not looked at
+    : file_((check(path, header, from), path), from.bytes),  // checks first, since opening the file cuts it
       events_(from.events) {
   if (!from.records.empty()) block_ = std::string(kBlockHeaderBytes, '\0') + from.records;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// events.bin: the events of one shard, readable while the run lives. docs/events.md draws its bytes.
+// Reads and writes events.bin: the events of one shard, which can be read while the run is still writing.
+// docs/events.md describes the bytes.
 
 #include <filesystem>
 #include <iosfwd>
@@ -13,7 +14,7 @@
 namespace tg {
 
 struct EventLogHeader {
-  uint64_t job_hash = 0;  // of the run's configuration: a log is replayed by the job that wrote it
+  uint64_t job_hash = 0;  // hash of the run's configuration: only the job that wrote a log can replay it
   int32_t shard = 0;
   int32_t shards = 1;
   bool operator==(const EventLogHeader&) const = default;
@@ -21,57 +22,61 @@ struct EventLogHeader {
 
 class EventLogWriter {
  public:
-  // How far a log is.
+  // How far a log has come; a snapshot keeps this, so that the log can be continued from there.
   struct Position {
-    int64_t bytes = 0;    // of the file: whole blocks
-    int64_t events = 0;   // in them
-    std::string records;  // what follows them and is not written yet
+    int64_t bytes = 0;    // length of the file, which ends with a whole block
+    int64_t events = 0;   // events in the file
+    std::string records;  // encoded events of the next block, which is not in the file yet
   };
 
-  // Throws Error if the file exists or cannot be written.
+  // Starts a new file. Throws Error if it exists or cannot be written.
   EventLogWriter(const std::filesystem::path& path, const EventLogHeader& header);
-  // Goes on from `from`, and cuts off what the file has after that. Throws Error if check() does, or the file is being
-  // written to.
+  // Continues a file from the position `from`, and cuts off what comes after it. Throws Error, and cuts off nothing, if
+  // check() throws or another process writes to the file.
   EventLogWriter(const std::filesystem::path& path, const EventLogHeader& header, const Position& from);
-  // Throws Error unless the file has this header and, up to `from`, whole blocks of so many events.
+  // Throws Error unless the file has this header and its first from.bytes bytes are whole blocks with from.events
+  // events.
   static void check(const std::filesystem::path& path, const EventLogHeader& header, const Position& from);
-  // Writes what append() still holds; an error is then lost, so call flush() first where it matters.
+  // Writes the last, incomplete block. A destructor cannot report an error: call flush() before, where that matters.
   ~EventLogWriter();
   EventLogWriter(const EventLogWriter&) = delete;
   EventLogWriter& operator=(const EventLogWriter&) = delete;
 
-  // Readers see an event when its block is full, and every event up to an evaluation or the end of the run at once.
+  // Events reach the file in blocks: when a block is full, and after each evaluate, finish and stop.
   void append(const Event& event);
-  // Ends the block; the file then holds every event, and is on the disk.
+  // Writes the incomplete block too, and returns when every event is on the disk.
   void flush();
-  // The same for the blocks that are whole, and how far that is.
+  // Returns when all whole blocks are on the disk, without ending the incomplete one: a log has the same bytes with and
+  // without snapshots.
   Position sync();
 
  private:
   void end_block();
 
   GrowingFile file_;
-  std::string block_;   // the one that is not written yet, with room for its header
+  std::string block_;   // the block that is not written yet, with room for its header; empty if it has no events
   int64_t events_ = 0;  // in the blocks before it
 };
 
 struct EventLog {
   EventLogHeader header;
   std::vector<Event> events;
-  // Bytes of a last block that is not whole: the run lives, or was killed as it wrote. Its events are missing above.
+  // Length in bytes of an incomplete last block, whose events are not in `events`: the run is still writing, or was
+  // killed while it wrote.
   int64_t unfinished_bytes = 0;
 };
 
 // "events.bin", or "events-2.bin" where there are several shards.
 std::string event_log_name(int shard, int shards);
 
-// Throws Error, naming file and byte, for anything that EventLogWriter cannot have written.
+// Throws Error, naming the file and the byte, for anything that EventLogWriter cannot have written.
 EventLog read_event_log(const std::filesystem::path& path);
-// The same from any stream, as if it had no more than `most_bytes`; `name` is for the errors.
+// Reads a log from any stream, and of that no more than `most_bytes`; `name` is for error messages.
 EventLog read_event_log(std::istream& stream, const std::string& name,
                         int64_t most_bytes = std::numeric_limits<int64_t>::max());
 
-// The logs of all shards of a run's folder, by shard. Throws Error also if one is missing or belongs to another run.
+// The logs in a run's folder, by shard. Throws Error as read_event_log() does, and if a log is missing or belongs to
+// another run.
 std::vector<EventLog> read_event_logs(const std::filesystem::path& folder);
 
 }  // namespace tg

@@ -9,7 +9,7 @@
 namespace tg {
 namespace {
 
-// What is no number comes before everything else.
+// NaN is shown first: it is what a reader looks for.
 float magnitude(float value) { return std::isnan(value) ? std::numeric_limits<float>::infinity() : std::abs(value); }
 
 std::vector<int64_t> index_of(int64_t element, const Shape& shape) {

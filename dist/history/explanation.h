@@ -1,5 +1,6 @@
 #pragma once
-// Explanation: the terms of one update (Update::explain), summed up for a reader: how large each is, and where.
+// Explanation: summarises the terms of one update (Update::explain) for a reader: how large each term is, and in which
+// coordinates it is largest.
 
 #include <cmath>
 #include <memory>
@@ -12,25 +13,28 @@ namespace tg {
 
 struct Coordinate {
   std::string parameter;       // "conv1.weight"
-  std::vector<int64_t> index;  // in it
+  std::vector<int64_t> index;  // one number for each axis of that parameter
   float value = 0;
 };
 
 struct ExplainedTerm {
   std::string name;
-  double squares = 0;               // their sum
-  std::vector<Coordinate> largest;  // by magnitude, from the largest on; the first of equals is the first in the layout
+  double squares = 0;  // sum of the squares of all coordinates
+  // The coordinates of largest magnitude, in decreasing order; equal ones in the order of the layout. NaN counts as
+  // infinite.
+  std::vector<Coordinate> largest;
   double norm() const { return std::sqrt(squares); }
 };
 
 class Explanation {
  public:
-  // Lists so many coordinates of each term. Of all parameters, or, where it is not empty, of `parameter` alone.
+  // Keeps the `coordinates` largest coordinates of each term. If `parameter` is not empty, looks at this tensor alone.
   explicit Explanation(int coordinates, std::string parameter = {});
 
-  // Takes down the terms of one shard, whose part of the parameters lies as `layout` says. Both must outlive it.
+  // An object for Update::explain that adds the terms of one shard. `layout` is that of the shard's part of the
+  // parameters; it and this object must outlive the returned one.
   std::unique_ptr<Terms> of_shard(const Layout& layout);
-  // In the order in which the rule told them; terms of the same name belong together.
+  // In the order in which the rule named them. Terms of the same name, from several shards, are one.
   const std::vector<ExplainedTerm>& terms() const { return terms_; }
 
  private:

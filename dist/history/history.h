@@ -1,5 +1,5 @@
 #pragma once
-// History: what a run measured, as numbers. Staleness is measured, not guessed.
+// History: what was measured during a run, among it how stale each gradient was.
 
 #include <cstdint>
 #include <string>
@@ -9,32 +9,32 @@
 
 namespace tg {
 
-// One message that was taken in.
+// One update: a message that the server took in.
 struct UpdateRecord {
-  int64_t update = 0;  // counted from 0
+  int64_t update = 0;  // number of the update, from 0
   WorkerId worker = 0;
   int64_t batch = 0;
-  int64_t lag = 0;  // updates of theta between the reply that the worker worked from and this message
-  // Root mean square of (theta now - what the worker was sent), over the parameters (Hakimi et al. 2019); NaN where it
-  // was not measured.
+  int64_t lag = 0;  // how often theta changed between sending the worker its parameters and the arrival of its message
+  // Root mean square over the parameters of (theta at the arrival - the parameters that the worker was sent), as in
+  // Hakimi et al. 2019; NaN if it was not measured.
   double gap = 0;
-  double loss = 0;  // of the batch, at the parameters that the worker worked from
-  float learning_rate = 0;
-  double time = 0;         // virtual time units in the simulator, seconds elsewhere
-  int64_t bytes_up = 0;    // of this message
-  int64_t bytes_down = 0;  // of the reply that it answers
+  double loss = 0;          // of the batch, at the parameters that the worker was sent
+  float learning_rate = 0;  // that the worker was told with these parameters
+  double time = 0;          // of the arrival: virtual time units in the simulator, seconds after the start on threads
+  int64_t bytes_up = 0;     // encoded bytes of this message
+  int64_t bytes_down = 0;   // encoded bytes of the parameters that the worker was sent
 };
 
 struct EvaluationRecord {
-  int64_t gradients = 0;  // accepted when theta was copied
-  double epoch = 0;
-  double time = 0;
-  double train_loss = 0;  // mean of the batch losses taken in since the evaluation before
-  double test_loss = 0;
-  double test_error_percent = 0;
+  int64_t gradients = 0;          // accepted when theta was copied
+  double epoch = 0;               // gradients / batches per epoch
+  double time = 0;                // of the copy; units as in UpdateRecord
+  double train_loss = 0;          // mean of UpdateRecord::loss over the updates since the evaluation before
+  double test_loss = 0;           // mean over the test set
+  double test_error_percent = 0;  // share of the test set that is classified wrongly
 };
 
-// A worker that an error ended while the others went on.
+// A worker that ended with an error while the others went on.
 struct LostWorker {
   WorkerId worker = 0;
   int64_t update = 0;  // messages taken in when it left
@@ -42,26 +42,27 @@ struct LostWorker {
 };
 
 struct History {
-  enum class Status { finished, stopped, diverged };  // stopped: by the user
+  // Stopped: the user ended the run before its last gradient. Diverged: a loss or a parameter was not finite.
+  enum class Status { finished, stopped, diverged };
   Status status = Status::finished;
-  std::string message;  // for diverged: worker and update, in words
+  std::string message;  // of a run that diverged: at which update, and what was not finite
   std::vector<UpdateRecord> updates;
   std::vector<EvaluationRecord> evaluations;
   std::vector<LostWorker> lost;
-  std::vector<float> theta;     // final parameters, laid out as the task says
-  double virtual_time = 0;      // the clock at the last update; 0 where there is no virtual clock
-  double seconds = 0;           // wall time
-  double gradient_seconds = 0;  // summed over threads: inside Worker::work
-  double update_seconds = 0;    // inside Update::apply and Update::reply
+  std::vector<float> theta;     // final parameters, in the order of Task::layout()
+  double virtual_time = 0;      // time units on the simulator's clock at the last update; 0 on threads
+  double seconds = 0;           // wall time of the run
+  double gradient_seconds = 0;  // wall time in Worker::work, summed over the workers
+  double update_seconds = 0;    // wall time in Update::apply and Update::reply, summed over the shards
 };
 
 const char* name_of(History::Status status);
 
-// Means and sums over a history's updates.
+// Means, maxima and sums over the updates of a history; all zero if there are none.
 struct Summary {
   double mean_lag = 0;
   int64_t max_lag = 0;
-  double mean_gap = 0;  // of the updates where it was measured
+  double mean_gap = 0;  // over the updates whose gap was measured; NaN if there are updates, but no gap was measured
   int64_t bytes_up = 0;
   int64_t bytes_down = 0;
 };

@@ -30,8 +30,9 @@ double root_mean_square(double squares, int64_t parameters) {
 
 bool all_finite(View values) { return reduce_sum(NotFinite{}, values) == 0; }
 
-// Sixteen lanes that each take in every sixteenth value, so that the loop is vectorised, by the step of MurmurHash3
-// (Appleby 2011); then the lanes are mixed.
+// Lane l hashes the values l, l + 16, l + 32, ... by the step of MurmurHash3 (Appleby 2011). Sixteen lanes do not
+// depend on each other, so the compiler makes a vector of them. At the end the finaliser of SplitMix64 mixes the lanes
+// into one.
 uint64_t hash_of(View values) {
   require(values.device.on_host(), "hash_of: values on {}", name_of(values.device));
   constexpr int kLanes = 16;

@@ -1,5 +1,5 @@
 #pragma once
-// What engines measure of the parameters.
+// What engines measure about the parameters.
 
 #include <cstdint>
 
@@ -7,18 +7,20 @@
 
 namespace tg {
 
-// Sum of the squares of the differences.
+// Sum over the elements of (a - b)^2, in double. Throws Error if the lengths differ.
 double squared_distance(View a, View b);
 
-// Root mean square over `parameters` of a difference whose squares sum up to `squares`: the gap of Hakimi et al. 2019.
+// sqrt(squares / parameters). For `squares` = squared_distance(theta, sent) this is the gap of Hakimi et al. 2019.
+// `parameters` does not count the gaps between tensors. Throws Error unless it is positive.
 double root_mean_square(double squares, int64_t parameters);
 
 bool all_finite(View values);
 
-// 64 bits that differ, but for chance, where any bit of `values` differs; the same on every machine.
+// A 64-bit hash: equal for equal bits on every machine, and almost surely different if a single bit differs. `values`
+// must lie on the host.
 uint64_t hash_of(View values);
 
-// For messages: a NaN has no sign that means anything.
+// The value as it should be printed in a message: "nan" and never "-nan", since the sign of a NaN means nothing.
 double number_of(double value);
 
 }  // namespace tg

@@ -34,11 +34,12 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Every load counts in the result, and nothing is computed with numbers.
+// Stands for a formula in the rulers: the result depends on every load, so the compiler cannot leave one out, and the
+// arithmetic costs next to nothing.
 float mix(float a, float b) { return std::bit_cast<float>(std::bit_cast<uint32_t>(a) ^ std::bit_cast<uint32_t>(b)); }
 double mix(double a, float b) { return std::bit_cast<double>(std::bit_cast<uint64_t>(a) ^ std::bit_cast<uint32_t>(b)); }
 
-// Vectors as rules have them.
+// The vectors that rules read and write.
 struct Vectors {
   explicit Vectors(int64_t n) : w(n, kCpu), v(n, kCpu), out(n, kCpu), g(n, kCpu), sent(n, kCpu), sum(n, kCpu) {}
   Vector<float> w, v, out, g, sent;
@@ -155,7 +156,7 @@ struct Row {
   double apply_ms, apply_ruler_ms, reply_ms, reply_ruler_ms;
 };
 
-// Medians of passes in turn.
+// Medians over rounds in which each pass runs once, so that all of them see the same state of the machine.
 Row measure(const std::string& name, const BenchServerOptions& options) {
   const auto rule = make_rule(Spec::parse(name, rule_infos(), "rule"));
   const auto found = rulers().find(name);
@@ -185,7 +186,7 @@ Row measure(const std::string& name, const BenchServerOptions& options) {
   return {name, median(ms[0]), median(ms[1]), median(ms[2]), median(ms[3])};
 }
 
-// Gradients that cost nothing: what remains of a run is the handing over.
+// Its gradients cost nothing: what remains of a run's time is handing over messages and parameters.
 class NoWork final : public Task {
  public:
   // As many vectors as there will be shards.
@@ -246,7 +247,7 @@ Exchange measure_exchange(const BenchServerOptions& options) {
   return {1e-9 * bytes / exchange_seconds, 1e-9 * bytes / 2 * options.threads / slowest};
 }
 
-// To a file in the system's folder for such.
+// The file is in the system's folder for temporary files.
 double nanoseconds_an_event() {
   constexpr int64_t kEvents = 200'000;
   const auto path = std::filesystem::temp_directory_path() / fmt::format("tardygrad-bench-{}.bin", ::getpid());

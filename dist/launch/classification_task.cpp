@@ -11,11 +11,10 @@ namespace tg {
 namespace {
 
 constexpr int64_t kEvaluationBatch = 500;
-// Training batches on which running statistics are estimated before an evaluation: the first ones of the run's order.
+// Batch-norm statistics are estimated on so many training batches before an evaluation: the first ones of the run.
 constexpr int64_t kEstimationBatches = 16;
 
-// `values` as a tensor over the same memory. It is only read: nothing of a forward or backward pass writes to a
-// parameter.
+// A tensor over the memory of `values`, which is not written to: no forward or backward pass writes to a parameter.
 Tensor borrowed(View values) { return Tensor::borrow(const_cast<float*>(values.data), {values.size}, values.device); }
 
 Tensor training_loss(const Model& model, const Batch& samples, const Stream& stream) {
@@ -31,7 +30,7 @@ int64_t count_errors(const Tensor& logits, const Tensor& labels) {
 
 }  // namespace
 
-// A model for the calling thread alone, bound to some parameters for a while.
+// While this object lives, the calling thread has a model of its own, bound to `parameters`.
 class ClassificationTask::Replica {
  public:
   Replica(const ClassificationTask& task, View parameters) : task_(task) {

@@ -1,5 +1,5 @@
 #pragma once
-// ClassificationTask: a model that learns to name pictures, as the engines see it.
+// ClassificationTask: a model that learns to classify pictures, in the form in which engines see it.
 
 #include <functional>
 #include <memory>
@@ -14,8 +14,8 @@ namespace tg {
 
 class ClassificationTask final : public Task {
  public:
-  // The data must outlive the task. `make` makes a model whose parameters are not bound; it is called for every thread
-  // that computes at the same time. Throws Error for a batch size below 1 or above the training set's.
+  // The data must outlive the task. `make` makes a model without parameters bound to it; it is called once for each
+  // thread that computes at the same time as others. Throws Error unless 1 <= batch_size <= size of the training set.
   ClassificationTask(const Splits& data, std::function<Model()> make, int64_t batch_size);
   ClassificationTask(Splits&&, std::function<Model()>, int64_t) = delete;
   ~ClassificationTask() override;
@@ -24,7 +24,7 @@ class ClassificationTask final : public Task {
   void initial(uint64_t seed, Span out) const override;
   int64_t batches_per_epoch() const override;
   int64_t batch_size() const override { return batch_size_; }
-  // Of the mean cross-entropy. The model reads its parameters where they lie; only the gradient is written.
+  // The loss is the mean cross-entropy, in nats. The model uses the parameters `at` in place, without copying them.
   double gradient(View at, uint64_t seed, int64_t batch, const Stream& stream, Span out) const override;
   std::string where_not_finite(View at, uint64_t seed, int64_t batch, const Stream& stream) const override;
   Evaluation evaluate(View theta, uint64_t seed) const override;
@@ -37,9 +37,9 @@ class ClassificationTask final : public Task {
   std::function<Model()> make_;
   int64_t batch_size_;
   Layout layout_;
-  mutable std::mutex mutex_;                          // of what follows
-  mutable std::vector<std::unique_ptr<Model>> idle_;  // models that nobody computes with
-  mutable std::shared_ptr<const Batches> batches_;    // of the seed asked for last
+  mutable std::mutex mutex_;                          // protects the members below
+  mutable std::vector<std::unique_ptr<Model>> idle_;  // models that no thread is using
+  mutable std::shared_ptr<const Batches> batches_;    // for the seed batches_seed_
   mutable uint64_t batches_seed_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// The subcommands of `tardygrad`. Each returns the process's exit status and throws Error for the user's mistakes.
+// The subcommands of `tardygrad`. Each prints to standard output, returns the process's exit status, and throws Error
+// for a mistake of the user's.
 
 #include <cstdint>
 #include <filesystem>
@@ -15,13 +16,15 @@ namespace tg {
 inline constexpr int kExitError = 1;
 inline constexpr int kExitDiverged = 2;
 
-// `out` may be empty: a new folder below runs/. `command_line` goes to config.json.
+// One run, whose results go to `out`, a new or empty folder; if `out` is empty, to a new folder below runs/.
+// `command_line` is what was typed, for config.json.
 int train(const RunOptions& options, const std::filesystem::path& out, const std::vector<std::string>& command_line);
 
-// Goes on with the run in that folder, from its newest snapshot that is whole.
+// Goes on with the run in this folder, from its newest undamaged snapshot.
 int resume(const std::filesystem::path& folder);
 
-// `values` as make_plans() takes them. Runs that diverge do not end the others and do not change the exit status.
+// A run for every combination of `values` (see make_plans()), each in its own folder below `out`. A run that diverges
+// does not end the others and does not change the exit status.
 int compare(const std::vector<std::vector<std::string>>& values, const std::filesystem::path& out,
             const std::vector<std::string>& command_line);
 
@@ -36,63 +39,67 @@ struct PairedOptions {
 // repeated bit for bit. Runs that diverge: as in compare().
 int compare_paired(const PairedOptions& options, const std::vector<std::string>& command_line);
 
-// As they were typed; empty: the default.
+// The words of the command line; an empty word stands for the default.
 struct ReplayRunOptions {
-  std::string run;           // its folder
-  std::string rule;          // another rule on the same arrivals; empty: the run's own, which must give the same bits
-  std::string out;           // a folder for the results; empty: none
-  std::string data_dir;      // empty: the run's
+  std::string run;       // the run's folder
+  std::string rule;      // another rule for the same arrivals; empty: the run's own rule, which must give the same bits
+  std::string out;       // a folder for the replay's own results; empty: no results are written
+  std::string data_dir;  // empty: where the run found its data
   std::string pool_threads;  // as for train
 };
-// kExitError if an update differs from the recorded one; kExitDiverged if another rule diverges.
+// Computes a recorded run again. Returns kExitError if an update differs from the recorded one, kExitDiverged if
+// another rule diverges.
 int replay_run(const ReplayRunOptions& options, const std::vector<std::string>& command_line);
 
 struct ExplainOptions {
   std::filesystem::path run;
   std::string data_dir;  // empty: where the run found its data
   int64_t update = 0;
-  std::optional<WorkerId> worker{};  // given: `update` counts this worker's
-  std::string parameter{};           // empty: all
+  std::optional<WorkerId> worker{};  // if given, `update` counts the updates of this worker only
+  std::string parameter{};           // looks at this tensor alone; empty: at all
   bool json = false;
 };
-// The terms of one update of a recorded run.
+// Shows the terms of one update of a recorded run.
 int explain(const ExplainOptions& options);
 
 struct TraceOptions {
   std::filesystem::path run;
-  std::string data_dir;
-  int64_t first = 0, last = 399;  // updates
+  std::string data_dir;           // empty: where the run found its data
+  int64_t first = 0, last = 399;  // numbers of updates, both included
 };
 // Writes trace.html and trace.svg into the run's folder.
 int trace(const TraceOptions& options);
 
+// Shows versions, the machine, data sets (looked for in `data_dir`, if that is not empty), models, rules and codecs.
 int info(const std::string& data_dir, bool json);
 
-// As they were typed; empty: the default.
+// The words of the command line; an empty word stands for the default.
 struct ModelInfoOptions {
   std::string model, input, classes, batch;
 };
-// Layers, arithmetic and memory of a model, without computing it.
+// Shows the layers of a model, and the arithmetic and memory of a training step, without computing it.
 int model_info(const ModelInfoOptions& options, bool json);
 
 struct BenchStepOptions {
   std::string model = "lenet";
   int64_t batch = 0;  // 0: 128 pictures or 32 sequences, as in tests/bench
   int threads = 1;
-  double seconds = 3;  // of measuring
+  double seconds = 3;  // how long to measure, at least
   std::string device = "cpu";
-  bool trim = false;  // memory goes back to the system after each step: what the pool is for
+  bool trim = false;  // gives memory back to the system after each step, which shows what the pool is good for
   bool json = false;
 };
+// Measures a training step of a model on made data.
 int bench_step(const BenchStepOptions& options);
 
 struct BenchServerOptions {
   std::string rule;  // empty: all
   int64_t parameters = 25'000'000;
   int threads = 1;
-  double seconds = 1;  // of measuring, for each rule
+  double seconds = 1;  // how long to measure each rule, at least
   bool json = false;
 };
+// Measures what the server's side of each rule costs.
 int bench_server(const BenchServerOptions& options);
 
 }  // namespace tg

@@ -5,7 +5,7 @@
 namespace tg {
 namespace {
 
-// nohup has it ignored, and means it.
+// nohup starts a program with SIGHUP ignored, and that must stay so.
 bool is_ignored(int signal) {
   struct sigaction action = {};
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -18,17 +18,18 @@ Interrupt::Interrupt() {
   sigaddset(&ending_, SIGINT);
   sigaddset(&ending_, SIGTERM);
   if (!is_ignored(SIGHUP)) sigaddset(&ending_, SIGHUP);
-  // A shell without job control has SIGINT ignored in what runs in the background; but whoever sends it means it.
+  // A shell without job control starts background programs with SIGINT ignored. A signal sent on purpose must still
+  // work.
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is an error of its write, which cleans up
+  std::signal(SIGXFSZ, SIG_IGN);  // writing beyond the file-size limit is then an error, which is handled
   ::pthread_sigmask(SIG_BLOCK, &ending_, &mask_before_);
   watcher_ = std::thread([this] { watch(); });
 }
 
 Interrupt::~Interrupt() {
   over_ = true;
-  ::pthread_kill(watcher_.native_handle(), SIGTERM);  // to this thread alone: wakes it
+  ::pthread_kill(watcher_.native_handle(), SIGTERM);  // wakes the watcher, and only it
   watcher_.join();
   ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
   std::signal(SIGPIPE, SIG_DFL);

@@ -1,4 +1,5 @@
 #pragma once
+// Interrupt: Ctrl-C ends a run cleanly.
 
 #include <atomic>
 #include <csignal>
@@ -6,13 +7,15 @@
 
 namespace tg {
 
-// While it lives, Ctrl-C and its like (SIGINT, SIGTERM, SIGHUP) only leave a note, for a run to end by itself. The
-// second one ends the process at once. A closed pipe (SIGPIPE) does not end it either.
+// While this object lives, the first SIGINT (Ctrl-C), SIGTERM or SIGHUP is only remembered: the run asks for it and
+// ends by itself. The second one ends the process at once. Writing to a closed pipe (SIGPIPE) does not end the process
+// either.
 //
-// The signals are blocked and taken by a thread that waits for them, and there is no handler, because a handler must
-// never run on a thread that computes: oneDNN's product (2.6.3) lets the stack pointer point to the start of a buffer
-// on the heap, and what the kernel pushes for a handler then overwrites the heap below. Threads inherit what is
-// blocked, so make this before anything that starts threads. One at a time.
+// The signals are blocked on all threads, and one thread waits for them. There is no signal handler, because a handler
+// must never run on a thread that computes: during a matrix product of oneDNN 2.6.3 the stack pointer may point to the
+// start of a buffer on the heap, and the frame that the kernel pushes for a handler then overwrites the heap below it.
+// Threads inherit which signals are blocked, so this must be made before anything that starts threads. There may be one
+// such object at a time.
 class Interrupt {
  public:
   Interrupt();
@@ -22,7 +25,7 @@ class Interrupt {
 
   // The signal that came, or 0.
   int signal() const { return noted_; }
-  // The exit status that tells a shell so: 128 + signal (130 for Ctrl-C), or 0.
+  // The exit status by which a shell knows of it: 128 + signal (130 for Ctrl-C), or 0 if none came.
   int exit_code() const { return signal() == 0 ? 0 : 128 + signal(); }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What a run's numbers depend on besides its options.
+// Machine: what the results of a run depend on besides its options: versions, processor, cores.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -10,7 +10,7 @@ namespace tg {
 struct Machine {
   std::string tardygrad, compiler, build;  // versions; "optimised, AVX2"
   std::string onednn_compiled_against, onednn_loaded, onednn_path;
-  std::string instruction_set;  // the best that oneDNN uses here
+  std::string instruction_set;  // the best one that oneDNN uses on this processor
   std::string processor;
   std::vector<int> cores;  // that this process may run on
   int openmp_threads = 1;
@@ -19,7 +19,7 @@ struct Machine {
 
 Machine this_machine();
 nlohmann::ordered_json to_json(const Machine& machine);
-// Throws Error that names `what` and `way_out` if this machine has less memory than so many bytes.
+// Throws Error if this machine has less than `bytes` of memory. The message starts with `what` and ends with `way_out`.
 void require_memory(const std::string& what, double bytes, const char* way_out);
 // "0-3, 6"
 std::string ranges(const std::vector<int>& numbers);

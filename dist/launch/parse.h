@@ -1,5 +1,5 @@
 #pragma once
-// Values of command-line options. Each function throws Error that names the flag, what was expected and what was found.
+// Values of command-line options. Each function throws Error, naming the flag, what was expected and what was found.
 
 #include <cstdint>
 #include <string>
@@ -10,11 +10,12 @@
 
 namespace tg {
 
+// From `least` to `most`, both included.
 double parse_number(const char* flag, const std::string& text, double least, double most);
-// Above zero.
+// Above 0, up to `most`.
 double parse_positive(const char* flag, const std::string& text, double most);
 int64_t parse_integer(const char* flag, const std::string& text, int64_t least, int64_t most);
-// "100..199": from the first to the last, both with it, `most` numbers at most.
+// "100..199": two whole numbers from 0 on, the first and the last of a range of at most `most` numbers.
 std::pair<int64_t, int64_t> parse_range(const char* flag, const std::string& text, int64_t most);
 uint64_t parse_seed(const char* flag, const std::string& text);
 // "28x28x1": one to three dimensions.

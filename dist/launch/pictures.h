@@ -11,24 +11,24 @@
 
 namespace tg {
 
-// loss.svg and error.svg over epochs, lag.svg (histogram) and gap.svg (over updates) of one run into its folder.
-// Returns what the user should know: empty, or why there are no pictures. Never throws for want of gnuplot.
+// Draws loss.svg and error.svg over epochs, lag.svg (a histogram) and gap.svg over updates into the run's folder.
+// Returns an empty text, or why there are no pictures: a missing gnuplot is not an error.
 std::string draw_run(const std::filesystem::path& folder, const std::string& title, const History& history);
 
-// trace.svg into its folder. Returns as draw_run() does.
+// Draws trace.svg into the run's folder. Returns what draw_run() returns.
 std::string draw_trace_of_run(const std::filesystem::path& folder, const Trace& trace);
 
-// The gap at each update, thinned for a picture.
+// The gap at each update, with fewer points if there are more than a picture can show.
 Series gap_curve(const History& history);
 
-// A configuration's evaluations, over its seeds.
+// What a comparison draws for one configuration.
 struct ComparedRuns {
   std::string name;
-  std::vector<std::vector<EvaluationRecord>> runs;
-  Series gap;  // of the first seed
+  std::vector<std::vector<EvaluationRecord>> runs;  // the evaluations of each seed's run
+  Series gap;                                       // of the first seed
 };
-// error.svg, loss.svg and gap.svg: one curve per configuration, of errors and losses the mean over its runs. Returns as
-// draw_run() does.
+// Draws error.svg and loss.svg, with the mean over the runs of each configuration, and gap.svg. Returns what draw_run()
+// returns.
 std::string draw_comparison(const std::filesystem::path& folder, const std::vector<ComparedRuns>& compared);
 
 }  // namespace tg

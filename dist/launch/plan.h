@@ -1,5 +1,6 @@
 #pragma once
-// Plan: a run as it is going to be, with everything checked that can be checked without its data.
+// Plan: the options of a run with every default filled in, and everything checked that can be checked before its data
+// is loaded.
 
 #include <memory>
 #include <optional>
@@ -13,29 +14,30 @@
 namespace tg {
 
 struct Plan {
-  RunOptions options;  // workers, learning rate and momentum as they will be; `rule` is without the momentum
+  // Workers, learning rate and momentum are those that the run really uses; `rule` does not repeat the momentum.
+  RunOptions options;
   Spec rule_spec, model_spec;
   std::shared_ptr<const Rule> rule;
-  std::optional<Spec> gate_spec;   // if it is not the rule's own
-  std::vector<std::string> notes;  // what differs from what was typed, for the user
+  std::optional<Spec> gate_spec;   // none: the rule's own gate
+  std::vector<std::string> notes;  // sentences for the user: where the run differs from what was typed
 };
 
-// What becomes of an option that has no meaning for the run: --momentum where the rule has none, --shards in the
-// simulator.
+// What to do about an option that has no meaning for this run, such as --momentum for a rule without momentum, or
+// --shards in the simulator. A single run refuses it; a comparison leaves it out, since other runs may need it.
 enum class Unfit { refuse, leave_out };
 
-// Throws Error for what cannot run.
+// Throws Error, naming the option, if such a run is not possible.
 Plan make_plan(RunOptions options, Unfit unfit);
 
-// Appends the notes that are not there yet.
+// Appends those of `notes` that `to` does not have yet.
 void add_new(const std::vector<std::string>& notes, std::vector<std::string>& to);
 
-// Every combination of the values of each option, one entry of `values` per entry of run_option_list(); no values: the
-// default. Combinations that come to the same run, as two numbers of workers do for a sequential rule, are planned
-// once.
+// A plan for every combination. values[i] are the values of option run_option_list()[i]; if there are none, the default
+// is used. Combinations that lead to the same run, such as two numbers of workers for a sequential rule, are planned
+// once. Throws Error as make_plan() does, and for more than 10,000 combinations.
 std::vector<Plan> make_plans(const std::vector<std::vector<std::string>>& values);
 
-// The same for two plans exactly if they are the same run, apart from the seed if so asked.
+// A text that is equal for two plans if and only if they are the same run (apart from the seed, unless `with_seed`).
 std::string identity(const Plan& plan, bool with_seed);
 
 // "dana-zero with 16 workers on lenet"

@@ -1,5 +1,6 @@
 #pragma once
-// How far a run is: a bar with an estimate on a terminal, a plain line per evaluation elsewhere.
+// Progress: shows how far a run has come. On a terminal, a bar with an estimate of the time left; in a log file, a line
+// for each evaluation.
 
 #include <chrono>
 #include <string>
@@ -10,7 +11,8 @@ namespace tg {
 
 class Progress {
  public:
-  // `label` tells one run of several from the others; `done` gradients were taken in before.
+  // Each line starts with `label`. The run has `gradients` gradients; `done` of them were taken in before it went on
+  // from a snapshot.
   Progress(std::string label, int64_t gradients, int64_t batches_per_epoch, int64_t done = 0);
   // Ends the bar's line.
   ~Progress();
@@ -19,7 +21,7 @@ class Progress {
 
   void on_update(const UpdateRecord& update);
   void on_evaluation(const EvaluationRecord& evaluation);
-  // On a line of its own.
+  // Prints the note on a line of its own.
   void on_note(const std::string& note);
 
  private:
@@ -37,7 +39,7 @@ class Progress {
   std::string last_result_;  // of the last evaluation, in words
 };
 
-// "[######........]" of `width` signs between the brackets, `share` of them filled.
+// "[######........]": `width` characters between the brackets, of which `share` (0 to 1) are filled.
 std::string progress_bar(double share, int width);
 
 }  // namespace tg

@@ -1,5 +1,5 @@
 #pragma once
-// A run's folder, read again: what ran, and what happened then.
+// RecordedRun: what can be read from the folder of an earlier run: its plan and its events.
 
 #include <filesystem>
 #include <string>
@@ -16,14 +16,14 @@ struct RecordedRun {
   std::vector<EventLog> logs;  // by shard
 };
 
-// What config.json says. Throws Error, naming the file, if it is not there or damaged.
+// The plan in the folder's config.json. Throws Error, naming the file, if it is missing or damaged.
 Plan read_plan(const std::filesystem::path& folder);
 
-// `data_dir`, where it is not empty, takes the place of the run's own. Throws Error, naming the file, if `folder` is
-// not a run's or its files are damaged.
+// If `data_dir` is not empty, it replaces the run's own. Throws Error, naming the file, if `folder` is not the folder
+// of a run, its files are damaged, or the run recorded no events (hogwild).
 RecordedRun read_run(const std::filesystem::path& folder, const std::string& data_dir);
 
-// Throws Error unless the logs were written by a run as the plan says, of a task with this layout.
+// Throws Error unless the logs were written by a run with this plan and a task with this layout.
 void check_logs(const RecordedRun& run, const Layout& layout);
 
 }  // namespace tg

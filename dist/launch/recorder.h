@@ -1,5 +1,5 @@
 #pragma once
-// What a run's folder gets while the run lives, and at its end.
+// Recorder: writes metrics.csv, the event logs and the snapshots while a run is under way.
 
 #include <filesystem>
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace tg {
 
-// Shows progress, and ends the run on Ctrl-C.
+// Shows the progress of a run, and stops the run on Ctrl-C.
 class Listener : public Observer {
  public:
   Listener(Progress& progress, const Interrupt& interrupt) : progress_(progress), interrupt_(interrupt) {}
@@ -32,32 +32,32 @@ class Listener : public Observer {
   const Interrupt& interrupt_;
 };
 
-// Whose files they are.
+// What the files say about the run to which they belong.
 struct RecordedJob {
-  uint64_t hash = 0;                                           // job_hash()
-  int shards = 1;                                              // with an event log each; may be none
+  uint64_t hash = 0;  // job_hash()
+  int shards = 1;     // each has an event log; 0 for hogwild, which records no events
   std::vector<std::pair<std::string, std::string>> options{};  // options_of_job(), for the snapshots' metadata
 };
 
-inline constexpr const char* kJobKey = "job";  // of that metadata: the hash, in 16 hexadecimal digits
+inline constexpr const char* kJobKey =
+    "job";  // the hash's key in that metadata; it is written as 16 hexadecimal digits
 
-// Writes metrics.csv, event logs and snapshots.
 class Recorder final : public Listener {
  public:
-  // Of a run that begins. Throws Error if one of the files is there.
+  // For a new run. Throws Error if one of the files exists.
   Recorder(const std::filesystem::path& folder, const RecordedJob& job, Progress& progress, const Interrupt& interrupt);
-  // Of a run that goes on from the snapshot of this number: cuts off what its files got after that. Throws Error, and
-  // cuts nothing, if check() does, or another process writes to them.
+  // For a run that goes on from snapshot number `number`: cuts off what its files got after that snapshot. Throws
+  // Error, and cuts off nothing, if check() throws or another process writes to the files.
   Recorder(const std::filesystem::path& folder, const RecordedJob& job, SnapshotFile& snapshot, int64_t number,
            Progress& progress, const Interrupt& interrupt);
-  // Throws Error unless the files have at least what they had when the snapshot was taken.
+  // Throws Error unless the files still have everything that they had when the snapshot was taken.
   static void check(const std::filesystem::path& folder, const RecordedJob& job, SnapshotFile& snapshot);
 
   void on_event(int shard, const Event& event) override { logs_[static_cast<std::size_t>(shard)]->append(event); }
   void on_evaluation(const EvaluationRecord& evaluation) override;
-  // If the snapshot cannot be written, that is a note; the run goes on.
+  // If the snapshot cannot be written, the user gets a note, and the run goes on.
   void on_snapshot(Snapshot& snapshot, int64_t gradients) override;
-  // Everything is on the disk.
+  // Returns when everything is on the disk.
   void finish();
 
  private:
@@ -67,7 +67,7 @@ class Recorder final : public Listener {
   SnapshotKeeper snapshots_;
 };
 
-// workers.csv: lag, gap and bytes of each worker.
+// The content of workers.csv: lag, gap and bytes of each worker.
 std::string workers_text(const History& history, int workers);
 
 }  // namespace tg

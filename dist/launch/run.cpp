@@ -20,7 +20,7 @@
 namespace tg {
 namespace {
 
-constexpr double kUneven = 1.2;  // the largest shard's bytes / the mean: from here on the user is told
+constexpr double kUneven = 1.2;  // the imbalance() of shards above which the user is told
 
 int64_t gradients_in(double epochs, int64_t batches_per_epoch) {
   return std::llround(epochs * static_cast<double>(batches_per_epoch));
@@ -43,7 +43,7 @@ Schedule make_schedule(const RunOptions& options, int64_t batches_per_epoch) {
   return Schedule(schedule);
 }
 
-// The paper's clock: a time unit a sample.
+// As in the papers, one time unit for each sample of the batch.
 SimulatorOptions make_simulator_options(const RunOptions& options) {
   return {.clock = {.mean = static_cast<double>(options.batch), .heterogeneous = options.clock == "heterogeneous"},
           .link = {},
@@ -102,9 +102,9 @@ History run_engine(const Plan& plan, const Job& job, Observer& observer) {
   return simulate(job, make_simulator_options(plan.options), observer);
 }
 
-// Refuses what cannot fit: theta and its copies on the server; for each worker what it was sent, its message, and one
-// vector of the rule's; what one training step holds beside parameters and gradient. An estimate from below: several
-// steps may be under way at once.
+// Throws Error for a run that needs more memory than this machine has. Counted are theta and three further vectors on
+// the server; three vectors for each worker (what it was sent, its message, one of the rule's); and the activations of
+// one training step. A lower bound: several steps may be under way at the same time.
 void refuse_what_cannot_fit(const Plan& plan, const Shape& sample, int64_t classes) {
   const RunOptions& options = plan.options;
   const ModelCost step = cost_of(make_model(plan.model_spec, sample, classes), batch_of(options.batch, sample));
@@ -143,7 +143,7 @@ Job make_job(const Plan& plan, const Task& task) {
           options.shards, tensors, tensors);
   const int64_t per_epoch = task.batches_per_epoch();
   const int64_t gradients = std::max<int64_t>(gradients_in(options.epochs, per_epoch), 1);
-  // By default four times a run, rounded up so that no evaluation comes just before the last.
+  // By default four evaluations in a run; rounded up, so that the last but one does not come just before the last.
   const int64_t between = options.evaluate_every ? gradients_in(*options.evaluate_every, per_epoch)
                                                  : std::min((gradients + 3) / 4, per_epoch);
   const auto codec = [](const Layout& layout) { return make_none_codec(layout); };
@@ -171,7 +171,7 @@ std::vector<std::pair<std::string, std::string>> options_of_job(const Plan& plan
   return options;
 }
 
-// A key of a random stream is a hash.
+// The key of a random stream serves as the hash: splitting a stream by a name hashes the name into its key.
 uint64_t job_hash(const Plan& plan, const Layout& layout) {
   Stream hash(layout.hash());
   for (const auto& [name, value] : options_of_job(plan)) hash = hash.split(name + "=" + value);
@@ -198,7 +198,7 @@ RunResult record_run(const Plan& plan, const Job& job, const RunFolder& folder, 
     recorder.finish();
   } else {
     Progress progress(label, job.gradients, task.batches_per_epoch());
-    // First, since it creates its files or fails: of two runs that found one folder empty, one gets no further.
+    // First of all, since it creates its files or throws: if two runs found the same folder empty, only one goes on.
     Recorder recorder(folder.path(), recorded, progress, interrupt);
     write_file(folder.file("config.json"), config_text(plan, job, record));
     history = engine(recorder);
@@ -210,8 +210,7 @@ RunResult record_run(const Plan& plan, const Job& job, const RunFolder& folder, 
   write_file(folder.file("workers.csv"), workers_text(history, plan.options.workers));
   const std::string trouble = draw_run(folder.path(), describe(plan), history);
   if (!trouble.empty()) say(fmt::format("{}{}\n", label, trouble));
-  write_summary(folder.file("summary.csv"),
-                {result.row});  // last: where it says that the run has finished, all is there
+  write_summary(folder.file("summary.csv"), {result.row});  // last of all: a folder with this file is complete
   return result;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// One run, from its plan to the files in its folder.
+// run(): one run, from its plan to the files in its folder.
 
 #include <filesystem>
 #include <functional>
@@ -22,7 +22,7 @@
 
 namespace tg {
 
-// Data sets that stay loaded from one run to the next.
+// Loads data sets, and keeps them for the next run that needs them.
 class LoadedData {
  public:
   const Splits& get(const RunOptions& options);
@@ -31,17 +31,18 @@ class LoadedData {
   std::map<std::pair<std::string, std::string>, Splits> loaded_;  // by name and folder
 };
 
-// Throws Error if model, batch size and data do not go together, or need more memory than there is.
+// The model and data of a plan, as engines see them. Throws Error if model, batch size and data do not go together, or
+// need more memory than this machine has.
 ClassificationTask make_task(const Plan& plan, const Splits& data);
 
-// What the engine is given. Plan and task must outlive it. Throws Error for a schedule that comes to nothing, such as
-// two drops at the same gradient.
+// What the engine is given. Plan and task must outlive it. Throws Error for more shards than tensors, and for a
+// schedule that is not possible, such as two drops of the learning rate at the same gradient.
 Job make_job(const Plan& plan, const Task& task);
 
-// The options, by name, on which a run's result depends.
+// Name and value of every option that can change the result of a run: not where the data lies, for example.
 std::vector<std::pair<std::string, std::string>> options_of_job(const Plan& plan);
 
-// The same for two runs if the events of one can be replayed by the other, and its snapshots gone on from.
+// Equal for two runs if one can replay the other's events and go on from its snapshots.
 uint64_t job_hash(const Plan& plan, const Layout& layout);
 
 RecordedJob recorded_job(const Plan& plan, const Layout& layout);
@@ -50,24 +51,25 @@ struct RunResult {
   SummaryRow row;
   std::vector<EvaluationRecord> evaluations;
   Series gap;           // gap_curve() of the run
-  std::string message;  // of a run that diverged: where
+  std::string message;  // History::message
 };
 
-// What the files of a run say beside its plan and its history.
+// What the files of a run contain besides its plan and its history.
 struct RunRecord {
   std::vector<std::string> command_line{};
-  nlohmann::ordered_json config = nlohmann::ordered_json::object();  // more for config.json
-  std::string engine{};                                              // for summary.csv; empty: the plan's
-  const Resumption* resumption = nullptr;                            // the run in the folder goes on; null: it begins
+  nlohmann::ordered_json config = nlohmann::ordered_json::object();  // further entries for config.json
+  std::string engine{};                                              // in summary.csv; empty: the plan's engine
+  const Resumption* resumption = nullptr;                            // from where the run goes on; null: a new run
 };
 
-// Runs `engine`, and fills `folder`: config.json and events.bin from the start, metrics.csv with a line per evaluation,
-// then workers.csv, pictures and summary.csv. `label` starts each line that is printed. `job` is make_job(plan, ...).
+// Calls `engine` and fills `folder`: config.json at the start, events.bin and metrics.csv while it runs, then
+// workers.csv, pictures and, last, summary.csv. Each line that is printed starts with `label`. `job` is make_job(plan,
+// ...).
 RunResult record_run(const Plan& plan, const Job& job, const RunFolder& folder, const RunRecord& record,
                      const std::function<History(Observer&)>& engine, const std::string& label,
                      const Interrupt& interrupt);
 
-// Trains on the plan's engine, likewise.
+// The same with the engine that the plan names.
 RunResult run(const Plan& plan, const Job& job, const RunFolder& folder, const RunRecord& record,
               const std::string& label, const Interrupt& interrupt);
 

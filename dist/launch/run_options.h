@@ -1,6 +1,6 @@
 #pragma once
-// What the user may choose about a run: one list from which the command line of `train` and `compare`, their help and
-// config.json are made.
+// RunOptions: what the user may choose about a run. The command line of `train` and `compare`, their --help and
+// config.json are all made from one list, so they cannot contradict each other.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@ struct RunOptions {
   std::string data_dir;  // empty: TARDYGRAD_DATA, then the system's folders
   std::string model = "mlp";
   std::string rule = "asgd";
-  std::string gate = "own";  // the rule's
+  std::string gate = "own";  // "own": the rule's own gate
   std::string engine = "simulate";
   int workers = 1;
   double epochs = 1;
@@ -30,7 +30,7 @@ struct RunOptions {
   uint64_t seed = 1;
   int threads_per_worker = 1;
   int shards = 1;
-  std::vector<int> cores;  // empty: any
+  std::vector<int> cores;  // empty: any core
   bool hogwild = false;
   int pool_threads = 0;  // 0: cores / threads_per_worker, at most workers + 1
 };
@@ -43,12 +43,12 @@ struct RunOption {
   std::string help;  // with the default
   // Throws Error that names the flag, what was expected and what was found.
   void (*set)(RunOptions& options, const std::string& text);
-  // As it would be typed; empty if the default depends on other options and nothing was given.
+  // The value as it would be typed. Empty if nothing was given and the default depends on other options.
   std::string (*get)(const RunOptions& options);
-  const char* engine = nullptr;  // the only one that it has a meaning for, if there is one
+  const char* engine = nullptr;  // the only engine for which it has a meaning; null: every engine
 };
 
-// In the order of help and of nested loops in `compare`: the last varies fastest.
+// In the order of --help, which is also the order of the nested loops in `compare`: the last option varies fastest.
 const std::vector<RunOption>& run_option_list();
 
 }  // namespace tg

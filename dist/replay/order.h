@@ -1,5 +1,5 @@
 #pragma once
-// What the order of a log's events must be, whatever the rule.
+// Checks that the events of a log can follow each other, whatever the rule: a log may be damaged, or forged.
 
 #include <string>
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace tg {
 
-// An event of a log and where it stands, for errors.
+// Where an event stands in the logs, for error messages.
 struct Place {
   size_t shard;
   size_t event;  // number in the log
   Event::Kind kind;
 };
 
-// Throws Error, which begins with the place, unless `condition` holds.
+// Throws Error, whose message starts with the place, unless `condition` holds.
 template <class... Args>
 void require_at(const Place& place, bool condition, fmt::format_string<Args...> format, Args&&... args) {
   if (!condition)
@@ -24,13 +24,14 @@ void require_at(const Place& place, bool condition, fmt::format_string<Args...> 
          fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Throws Error unless `event` can be the next at this shard.
+// Throws Error unless `event` can be what happens next at this shard. `last`: it is the last event of the log.
 void check_order(const Place& place, const Shard& shard, const Event& event, bool last);
 
 inline constexpr int64_t kNever = -1;
 
-// By worker and task: the place in some log where the message arrives, or kNever. Throws Error for a worker that is not
-// one of so many.
+// arrivals[worker][task]: the position of the event, in one of the logs, with which this task's message arrives; kNever
+// if it does not. The replay computes gradients in this order. Throws Error for an event of a worker that is not from 0
+// to workers - 1.
 std::vector<std::vector<int64_t>> arrivals_of(const std::vector<EventLog>& logs, int workers);
 
 }  // namespace tg

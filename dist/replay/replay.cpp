@@ -21,12 +21,12 @@ namespace {
 
 using Kind = Event::Kind;
 
-// One shard and how far its log has been followed.
+// One shard, its log, and how far the replay has come in it.
 struct Track {
   Shard shard;
   const std::vector<Event>& events;
   size_t next = 0;
-  std::vector<int64_t> tasks;  // sent to each worker so far
+  std::vector<int64_t> tasks;  // by worker: tasks that this shard has sent to it so far
 
   bool done() const { return next == events.size(); }
   bool ended() const {
@@ -34,22 +34,23 @@ struct Track {
   }
 };
 
-// One worker. Its tasks follow each other: all shards have its last message before all have sent the next parameters.
+// One worker. Its tasks do not overlap: before all shards have sent it the parameters of the next task, all of them
+// have taken in the message of the last one.
 struct Slot {
   WorkerSide side;
-  std::vector<int64_t> needed{};  // by task: the place in a log where its message arrives; kNever if it does not
-  int64_t tasks = 0;              // that all shards have sent
-  AheadPool::Handle work{};       // of the last of these
+  std::vector<int64_t> needed{};  // by task, as arrivals_of() has it
+  int64_t tasks = 0;              // tasks whose parameters all shards have sent
+  AheadPool::Handle work{};       // the computation of the last of these tasks
   int64_t bytes_down = 0;
-  // Of the task that shards are sending:
-  size_t sent_by = 0;  // shards
+  // The task whose parameters the shards are sending now:
+  size_t sent_by = 0;  // shards that have sent their part
   int64_t batch = 0;
   float learning_rate = 0;
-  // Of the message that shards are taking in:
-  size_t taken_by = 0;  // shards
+  // The message that the shards are taking in now:
+  size_t taken_by = 0;  // shards that have taken in their part
   bool taken = true;
   UpdateRecord record{};
-  std::vector<double> squares{};  // of the gap, by shard
+  std::vector<double> squares{};  // by shard: sum of the squares of the gap's elements
 };
 
 class Replay {
@@ -74,14 +75,14 @@ class Replay {
   [[noreturn]] void refuse_stuck() const;
   Slot& slot(WorkerId id) { return slots_[static_cast<size_t>(id)]; }
 
-  // Of the shard's next event.
+  // The place of the shard's next event.
   Place place(size_t s) const { return {s, tracks_[s].next, tracks_[s].events[tracks_[s].next].kind}; }
 
   struct Copy {
-    int64_t gradients = std::numeric_limits<int64_t>::max();  // until the first shard says
+    int64_t gradients = std::numeric_limits<int64_t>::max();  // not known before shard 0 makes its copy
     double time = 0;
     Tensor theta{};
-    size_t parts = 0;  // shards that have copied theirs
+    size_t parts = 0;  // shards that have copied their part
   };
 
   const Job& job_;
@@ -93,7 +94,7 @@ class Replay {
   std::map<int64_t, Copy> copies_;  // by the evaluation's number
   Replayed result_;
   Ledger ledger_;
-  bool over_ = false;     // before the logs' end
+  bool over_ = false;     // the replay ends here, maybe before the end of the logs
   bool stopped_ = false;  // by the observer
   AheadPool pool_;        // destroyed first: its threads use the others
 };
@@ -135,7 +136,7 @@ Replayed Replay::run() {
   const bool logs_end = all([](const Track& track) { return track.ended(); });
   const bool followed = all([](const Track& track) { return track.done(); });
   if (!over_ && logs_end && !followed) refuse_stuck();
-  copies_.clear();  // what only some shards have copied
+  copies_.clear();  // an evaluation of which only some shards have copied their part cannot be done
   report();
   result_.whole = logs_end && followed && result_.difference.empty();
   if (!over_) {
@@ -163,7 +164,8 @@ Replayed Replay::run() {
   return std::move(result_);
 }
 
-// A message is waited for, and what other shards have not sent yet of the task before.
+// Whether the shard's next event can happen now. If a message arrives, its gradient must have been computed. If
+// parameters are sent, all shards must have sent those of the worker's task before.
 bool Replay::ready(const Track& track) {
   const Event& event = track.events[track.next];
   if (event.kind != Kind::arrive && event.kind != Kind::assign) return true;
@@ -173,7 +175,7 @@ bool Replay::ready(const Track& track) {
   return !track.shard.at_work(event.worker) || (level && of.work && pool_.done(of.work));  // if not at work: an error
 }
 
-// Waits for the message that some shard's next event needs. False if none is under way.
+// Waits for a gradient that the next event of some shard needs. False if no such gradient is being computed.
 bool Replay::wait_for_one() {
   for (const Track& track : tracks_) {
     if (track.done()) continue;
@@ -186,7 +188,7 @@ bool Replay::wait_for_one() {
   return false;
 }
 
-// Also for what is done: it may have failed.
+// To be called also for a gradient that is done: it may have failed, and that is thrown here.
 void Replay::wait_for(const Track& track, WorkerId id) {
   try {
     pool_.wait(slot(id).work);
@@ -210,8 +212,8 @@ void Replay::step(size_t s) {
   report();
 }
 
-// The next updates that all shards have taken in; but an evaluation between two of them comes before the second, also
-// if some shards are still to copy their part for it.
+// Reports the updates that all shards have taken in. An evaluation that comes before an update must be reported first:
+// the update then waits until all shards have copied their part of theta for that evaluation.
 void Replay::report() {
   const auto waits = [this](const auto& copy) { return copy.second.gradients <= ledger_.reported(); };
   while (!over_ && std::none_of(copies_.begin(), copies_.end(), waits)) {
@@ -256,7 +258,7 @@ Event Replay::send(size_t s, const Event& event) {
   return sent;
 }
 
-// The worker has everything that its task needs.
+// All shards have sent this worker's parameters: its gradient can be computed.
 void Replay::all_sent(Slot& slot, WorkerId id) {
   slot.sent_by = 0;
   const int64_t task = slot.tasks++;
@@ -317,7 +319,7 @@ Event Replay::evaluate(size_t s, const Event& event) {
   const Shard& shard = tracks_[s].shard;
   if (!options_.evaluate) return shard.evaluate(event.batch);
   Copy& copy = copies_[event.batch];
-  // Each belongs to one worker's visit to the shards, or to the run's end.
+  // Every copy is made during one worker's visit to the shards, or at the run's end: there cannot be more at a time.
   require_at(place(s), std::ssize(copies_) <= job_.workers + 1, "{} evaluations that not all shards have begun",
              copies_.size());
   if (!copy.theta.defined()) copy.theta = Tensor::zeros({job_.task->layout().size()});
@@ -342,8 +344,7 @@ void Replay::compare(size_t s, const Event& now, const Event& then) {
   } else if (now.theta_hash != then.theta_hash) {
     result_.difference = fmt::format(
         "after {} updates the parameters of shard {} differ (their hash is {:016x}, and was {:016x}), though the "
-        "losses of "
-        "these updates do not",
+        "losses of these updates do not",
         then.version, s, now.theta_hash, then.theta_hash);
   }
   if (!result_.difference.empty()) end(History::Status::stopped);
@@ -355,7 +356,7 @@ void Replay::end(History::Status status, std::string message) {
   result_.history.message = std::move(message);
 }
 
-// The logs are whole and nothing more can happen.
+// Called when the logs are complete, and still no shard's next event can happen.
 void Replay::refuse_stuck() const {
   for (size_t s = 0; s < tracks_.size(); ++s)
     if (!tracks_[s].done())

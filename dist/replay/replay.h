@@ -1,5 +1,6 @@
 #pragma once
-// Replay: a recorded run once more, from its events. Any engine's run becomes exact and can be asked questions.
+// Replay: computes a recorded run again from its events. Even a run on threads, whose order no seed repeats, can so be
+// repeated exactly, and be asked what happened in it.
 
 #include "dist/engine.h"
 #include "dist/history/event_log.h"
@@ -7,28 +8,31 @@
 namespace tg {
 
 struct ReplayOptions {
-  // True: losses and hashes of theta must be those that were recorded. False where job.rule is another than the run's.
+  // True: every loss, and every hash of theta, must be the recorded one. To be false if job.rule is not the run's rule.
   bool compare = true;
-  bool evaluate = true;  // false: nothing is computed on the test set
-  int pool_threads = 0;  // as SimulatorOptions
+  bool evaluate = true;  // false: leaves out the evaluations on the test set
+  int pool_threads = 0;  // as in SimulatorOptions
 };
 
 struct Replayed {
-  // Of the replay: every gap is measured. Finished or stopped as the run; stopped also if its logs are cut, or where it
-  // began to differ; diverged if another rule did so.
+  // What the replay measured; it measures every gap. The status is finished or stopped as that of the run; also stopped
+  // if the logs have no end or the replay differs from the run; diverged if another rule's loss or theta is not finite.
   History history;
-  std::string difference;  // names the first update that differs from the run's, and how; empty if none does
-  bool whole = false;      // the logs have the run's end, and the replay came to it
+  std::string difference;  // the first update that differs from the recorded one, and how, in words; empty: none does
+  bool whole = false;      // the logs contain the run's end, and the replay reached it without a difference
 };
 
-// Takes the messages in, and sends parameters, batches and rates, in the order of `logs`, one log per shard. What
-// happens at a shard waits for nothing but the gradient that it needs, which needs what all shards sent for it;
-// gradients are computed ahead, as in the simulator. For the rule that wrote them (same build, processor and threads
-// per worker), the final parameters are the run's, bit for bit. For another rule it is what that rule had made of the
-// same arrivals, batches, initial parameters and rates.
+// Does at each shard what the shard's log says, in the order of the log: takes messages in, and sends parameters,
+// batches and learning rates. An event waits only for the gradient that it needs, and a gradient for what all shards
+// sent to its worker; gradients are computed ahead of time, as in the simulator.
 //
-// A run that was killed has logs without an end: they are replayed as far as they go together. Throws Error, naming
-// shard and event, for an order that cannot be, and for what the task throws.
+// With the rule that ran (and the same build, processor and threads per worker), the final parameters are those of the
+// run, bit for bit. With another rule they are what that rule would have made of the same arrivals, batches, initial
+// parameters and learning rates.
+//
+// `logs` has one log for each shard. The logs of a run that was killed have no end; they are replayed as far as all of
+// them reach. Throws Error, naming shard and event, if the events contradict each other; and with the message of what
+// the task throws.
 Replayed replay(const Job& job, const std::vector<EventLog>& logs, const ReplayOptions& options, Observer& observer);
 
 }  // namespace tg

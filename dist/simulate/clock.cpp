@@ -23,8 +23,8 @@ void check_variation(const char* name, double value) {
 GammaClock::GammaClock(const ClockOptions& options, int workers, const Stream& stream)
     : options_(options), stream_(stream) {
   require(workers >= 1, "clock: {} workers; there must be at least 1", workers);
-  require(options.mean > 0 && std::isfinite(options.mean), "clock: a mean task time of {}; it must be positive",
-          options.mean);
+  require(options.mean > 0 && std::isfinite(options.mean),
+          "clock: a mean task time of {}; it must be positive and finite", options.mean);
   check_variation("the variation of task times", options.variation);
   check_variation("the variation between machines", options.machine_variation);
   for (int worker = 0; worker < workers; ++worker) {

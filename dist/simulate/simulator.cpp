@@ -22,11 +22,12 @@ constexpr const char* kName = "simulate";
 void check(const Job& job, const SimulatorOptions& options) {
   check_job(job, kName);
   for (const double part : {options.link.latency, options.link.time_per_byte})
-    require(part >= 0 && std::isfinite(part), "simulate: a link of {} a message and {} a byte; neither may be negative",
+    require(part >= 0 && std::isfinite(part),
+            "simulate: a link of {} time units a message and {} a byte; use finite numbers from 0 on",
             options.link.latency, options.link.time_per_byte);
 }
 
-// Two events per task.
+// There are two events for each task of a worker.
 struct SimulatedEvent {
   double time = 0;
   int64_t number = 0;    // of events at one time, the one that was scheduled first happens first
@@ -44,7 +45,7 @@ constexpr std::tuple kEventFields{Field("time", &SimulatedEvent::time), Field("n
 // A worker and what the engine knows of it.
 struct Slot {
   WorkerSide worker;
-  AheadPool::Handle task{};  // null while the worker waits for parameters, or has its message from a snapshot
+  AheadPool::Handle task{};  // the computation; null while the worker waits, or if its message is from a snapshot
   int64_t tasks = 0;         // begun
   int64_t messages = 0;      // arrived
   int64_t bytes_down = 0;
@@ -70,14 +71,14 @@ class Simulation {
   void end(History::Status status, std::string message = {});
   void schedule(double time, bool arrived, WorkerId worker);
   void tell(Event event);
-  // Beside the message that is waited for, so many are needed at most.
+  // Beside the message that arrives next, the run needs no more gradients than these.
   void limit_ahead() { pool_.limit_ahead(job_.gradients - shard_.accepted() - 1); }
   Slot& slot(WorkerId id) { return slots_[static_cast<size_t>(id)]; }
 
   const Job& job_;
   const LinkModel link_;
   Observer& observer_;
-  const OmpThreads one_thread_{1};  // vector passes of the loop stay on its thread: the other cores are the pool's
+  const OmpThreads one_thread_{1};  // for this thread's own vector loops: the other cores belong to the pool
   const GammaClock clock_;
   std::unique_ptr<Gate> gate_;
   Shard shard_;
@@ -263,7 +264,7 @@ void Simulation::schedule(double time, bool arrived, WorkerId worker) {
   events_.push({time, scheduled_++, arrived, worker});
 }
 
-// What is being computed is waited for: a gradient under way cannot be saved, a message can.
+// Waits for all gradients that are being computed first: a finished message can be saved, a computation cannot.
 void Simulation::take_snapshot() {
   for (WorkerId id = 0; id < job_.workers; ++id)
     if (shard_.at_work(id)) wait_for(id);

@@ -1,39 +1,43 @@
 #pragma once
-// The simulator: asynchronous training on a virtual clock, exact and replayable. A run is a pure function of job, clock
-// and seed.
+// The simulator: asynchronous training on a virtual clock. A run is a pure function of job, options and seed: whoever
+// repeats it gets the same bits, on one core or on many.
 
 #include "dist/engine.h"
 #include "dist/simulate/clock.h"
 
 namespace tg {
 
-// A link between a worker and the server, applied to the bytes that are really encoded.
+// The network link between a worker and the server. Bytes are those that the codec really makes.
 struct LinkModel {
-  double latency = 0;        // time units a message
-  double time_per_byte = 0;  // time units; 0: infinite bandwidth
+  double latency = 0;        // time units for each message or reply, in addition to its bytes
+  double time_per_byte = 0;  // time units for each encoded byte: 1 / bandwidth
+  // Time units from one end to the other.
   double duration(int64_t bytes) const { return latency + time_per_byte * static_cast<double>(bytes); }
 };
 
 struct SimulatorOptions {
   ClockOptions clock{};
   LinkModel link{};
-  // Threads that compute gradients ahead; 0: one for each job.threads_per_worker cores that the caller may use. Changes
+  // Threads that compute gradients ahead of the virtual clock; 0: as cores allow (pool_threads() in engine.h). Changes
   // no result.
   int pool_threads = 0;
 };
 
 // A worker is sent parameters and the next batch, computes for as long as the clock says, and sends its message; the
-// link adds its time in both directions. Gradients in flight depend only on what their worker was sent, so they are
-// computed ahead on a pool, the earliest to finish first, and taken in in virtual order. The batch of a message that
-// the gate refuses is lost.
+// link adds its time in both directions. A gradient depends only on what its worker was sent, so the gradients of all
+// workers can be computed ahead of the clock, on a pool of threads; the server takes them in in the order of the clock.
+// If the gate refuses a message, its batch is not used again.
 //
-// A snapshot is taken where as many gradients were taken in as it says, to the one. What goes on from it is, bit for
-// bit, what had gone on without it; gradients under way are waited for first.
+// A snapshot is taken after exactly every job.snapshot_every gradients. Gradients that are being computed are finished
+// first, since a computation cannot be saved. A run that goes on from a snapshot has, bit for bit, the results of one
+// that was never interrupted.
 //
-// The run ends with the last of job.gradients messages; with status diverged where a loss of a batch or an evaluation,
-// or a parameter (looked at when theta is evaluated) is not finite; with status stopped, and without an evaluation at
-// the end, where the observer asks for it. The observer is called on the calling thread. Throws Error for a job that
-// cannot run, and for what the task throws, naming worker and update.
+// The run ends
+// - finished, after job.gradients messages;
+// - diverged, if the loss of a batch or of an evaluation, or a parameter of an evaluated theta, is not finite;
+// - stopped, if the observer asks for it; there is no evaluation at the end then.
+// The observer is called on the calling thread. Throws Error for a job or options that cannot run, and with the message
+// of what the task throws, naming the update, the worker and the batch.
 History simulate(const Job& job, const SimulatorOptions& options, Observer& observer);
 
 }  // namespace tg

@@ -1,5 +1,5 @@
 #pragma once
-// The fields, for snapshots, of structs that belong to no class that is saved.
+// Which fields of records of the history, and of StepInfo, a snapshot stores, and by which names (records.h).
 
 #include "dist/history/history.h"
 #include "dist/snapshot/records.h"
@@ -24,7 +24,7 @@ inline constexpr std::tuple kEvaluationFields{Field("gradients", &EvaluationReco
                                               Field("test_loss", &EvaluationRecord::test_loss),
                                               Field("test_error_percent", &EvaluationRecord::test_error_percent)};
 
-// Of what a worker was told with its parameters; `sent` is where the worker is.
+// What a worker was told with its parameters. Without StepInfo::sent, which the worker's own state contains.
 inline constexpr std::tuple kStepInfoFields{
     Field("learning_rate", &StepInfo::learning_rate), Field("peak_learning_rate", &StepInfo::peak_learning_rate),
     Field("accepted", &StepInfo::accepted), Field("workers", &StepInfo::workers), Field("lag", &StepInfo::lag)};

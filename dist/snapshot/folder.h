@@ -1,5 +1,5 @@
 #pragma once
-// The snapshots of a run: snapshots/NUMBER.safetensors in its folder, by the number of gradients taken in.
+// The snapshot files of a run: snapshots/N.safetensors in its folder, where N is the number of gradients taken in.
 
 #include <filesystem>
 #include <vector>
@@ -11,28 +11,29 @@ namespace tg {
 inline constexpr size_t kSnapshotsKept = 2;
 
 struct SnapshotPlace {
-  int64_t number;
+  int64_t number;  // of gradients taken in
   std::filesystem::path path;
 };
 
-// Newest first; whether they are whole is not looked at. Throws Error if the folder is there but cannot be read.
+// All snapshots of a run, the newest first, undamaged or not. Throws Error if the folder exists but cannot be read.
 std::vector<SnapshotPlace> list_snapshots(const std::filesystem::path& run_folder);
 
+// Writes snapshots and removes old ones.
 class SnapshotKeeper {
  public:
-  // `from`: the number of the one that the run goes on from; -1: it begins. Only one process may keep snapshots in a
-  // folder.
+  // `from`: number of the snapshot from which the run goes on; -1 for a new run. Only one process at a time may do this
+  // in a folder.
   SnapshotKeeper(const std::filesystem::path& run_folder, int64_t from);
 
-  // Writes it, then removes all others but the newest that this one wrote, or went on from, so that kSnapshotsKept are
-  // left. Throws Error if it cannot be written: the others are then as they were.
+  // Writes the snapshot to its file. Then removes older files, so that the last kSnapshotsKept that this object has
+  // written, or started from, are left. Throws Error if the snapshot cannot be written, and removes nothing then.
   void keep(const Snapshot& snapshot, int64_t number);
 
  private:
   void remove_others();
 
   std::filesystem::path run_folder_;
-  std::vector<int64_t> kept_;  // the last ones, all of them whole
+  std::vector<int64_t> kept_;  // numbers of the snapshots to keep, in the order of writing
 };
 
 }  // namespace tg

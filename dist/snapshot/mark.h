@@ -1,5 +1,5 @@
 #pragma once
-// Whose snapshot it is, as far as an engine knows.
+// Marks a snapshot with what an engine knows of its run, so that no other run goes on from it.
 
 #include "dist/engine.h"
 #include "dist/snapshot/snapshot.h"
@@ -7,11 +7,11 @@
 
 namespace tg {
 
-// Writes engine, layout, workers, shards and seed into the metadata.
+// Writes engine, layout, workers, shards and seed into the snapshot's metadata.
 void mark(Snapshot& snapshot, const Job& job, const char* engine, int shards);
 
-// What is read of job.resume, from its root. Throws Error, naming the first of these that differs, unless it is such an
-// engine's snapshot of this job.
+// A reader at the root of job.resume. Throws Error, naming the first mark that differs, if job.resume was not written
+// by this engine for this job.
 SnapshotReader reader_of(const Job& job, const char* engine, int shards);
 
 }  // namespace tg

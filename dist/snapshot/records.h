@@ -1,6 +1,6 @@
 #pragma once
-// Vectors of structs, field by field: an array for each field, named "<name>/<field>". A struct says once which fields
-// it has, for both directions:
+// Stores a vector of structs in a snapshot as one array for each field, named "<name>/<field>". The fields are listed
+// once, for writing and for reading:
 //
 //   inline constexpr std::tuple kPointFields{Field("step", &Point::step), Field("loss", &Point::loss)};
 //   write_records(to, "points", points, kPointFields);
@@ -17,7 +17,7 @@
 
 namespace tg {
 
-// T: a whole number, bool, float or double.
+// A member of Struct and its name in the snapshot. T is an integer type, bool, float or double.
 template <class Struct, class T>
 struct Field {
   constexpr Field(const char* name_, T Struct::*member_) : name(name_), member(member_) {}
@@ -37,7 +37,7 @@ void write_field(SnapshotWriter& to, const std::vector<Struct>& records, const F
     to.write_numbers(field.name, column);
 }
 
-// Whole numbers must be such that a T can hold them. The first field says how many records there are.
+// The first field determines the number of records. Throws Error for an integer that T cannot hold.
 template <class Struct, class T>
 void read_field(const SnapshotReader& from, std::vector<Struct>& records, const Field<Struct, T>& field, bool first) {
   const auto column = [&] {
@@ -78,7 +78,7 @@ std::vector<Struct> read_records(const SnapshotReader& from, const std::string& 
   return records;
 }
 
-// The same of one struct.
+// One struct, stored as a vector of one.
 template <class Struct, class... T>
 void write_record(const SnapshotWriter& to, const std::string& name, const Struct& record,
                   const std::tuple<Field<Struct, T>...>& fields) {

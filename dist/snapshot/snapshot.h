@@ -1,7 +1,7 @@
 #pragma once
-// Snapshot: all that a run is at one moment, as arrays by name, in memory. docs/snapshots.md lists the names.
+// Snapshot: the whole state of a run at one moment, as named arrays in memory. docs/snapshots.md lists the names.
 //
-// It is put together while the run stands still, and written to its file when the run goes on again.
+// The arrays are copies: the run stands still only while they are made, and goes on while they are written to a file.
 
 #include <filesystem>
 #include <map>
@@ -18,13 +18,14 @@ inline constexpr const char* kSnapshotFormat = "tardygrad snapshot 1";
 
 class Snapshot {
  public:
-  // About the whole: of which job it is, how far it has come.
+  // Says to which job the snapshot belongs.
   std::map<std::string, std::string> metadata;
 
-  // Copies `count` elements of safetensors' type `type`, `bytes` in all. Throws Error if the name is taken.
+  // Copies an array of `count` elements and `bytes` bytes. `type` is the name of the element type in safetensors
+  // ("F32"). Throws Error if there is an array of this name.
   void add(const std::string& name, const char* type, const void* data, int64_t count, int64_t bytes);
-  // As a safetensors file with a checksum, which takes its name only when it is whole. Throws Error with the system's
-  // reason.
+  // Writes a safetensors file with a checksum. It is written under another name and renamed when it is complete and on
+  // the disk. Throws Error with the system's reason.
   void write(const std::filesystem::path& path) const;
 
  private:
@@ -36,17 +37,17 @@ class Snapshot {
   std::map<std::string, Array> arrays_;
 };
 
-// Writes into a snapshot, below a name: the part "shard0" writes "theta" as "shard0/theta".
+// Writes arrays into a snapshot with a prefix: the writer for the part "shard0" stores "theta" as "shard0/theta".
 class SnapshotWriter : public StateWriter {
  public:
   explicit SnapshotWriter(Snapshot& to, std::string prefix = "") : to_(to), prefix_(std::move(prefix)) {}
   SnapshotWriter part(const std::string& name) const { return SnapshotWriter(to_, prefix_ + name + "/"); }
 
-  // Of host memory.
+  // `values` must lie on the host.
   void write(const std::string& name, View values) override;
   void write(const std::string& name, BasicSpan<const double> values) override;
   void write(const std::string& name, int64_t value) override;
-  // What engines need beside.
+  // Further types, which engines need and rules do not.
   void write_numbers(const std::string& name, std::span<const int64_t> values);
   void write_real(const std::string& name, double value);
   void write_text(const std::string& name, std::string_view text);

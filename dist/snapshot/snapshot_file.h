@@ -1,5 +1,6 @@
 #pragma once
-// SnapshotFile: a snapshot on the disk, to go on from. Nothing of it is trusted: who reads a number checks it.
+// SnapshotFile: reads a snapshot from the disk. The file may be damaged or forged: every number in it is checked before
+// it is used.
 
 #include <filesystem>
 #include <string>
@@ -12,19 +13,19 @@ namespace tg {
 
 class SnapshotReader;
 
-// More than any count in a run can be: what is read is no larger, so that it may still be added to.
+// The largest count that is accepted from a file. No run counts so far, and adding to it cannot overflow.
 inline constexpr int64_t kMostCounted = int64_t{1} << 62;
 
 class SnapshotFile {
  public:
-  // Throws Error, naming the file and what is wrong with it, unless it is whole, with the right checksum, and of this
+  // Throws Error, naming the file and what is wrong, unless it is complete, its checksum is right and it has this
   // format.
   explicit SnapshotFile(const std::filesystem::path& path);
-  // The same from any stream that can seek; `name` is for the errors.
+  // Reads from any stream that can seek; `name` is for error messages.
   SnapshotFile(std::istream& stream, const std::string& name);
 
   const std::string& name() const { return name_; }
-  // A text about the whole; empty where there is none.
+  // The metadata's text for this key; empty if there is none.
   std::string metadata(const std::string& key) const;
   SnapshotReader part(const std::string& name);
 
@@ -35,8 +36,8 @@ class SnapshotFile {
   SafetensorsReader file_;
 };
 
-// Reads what SnapshotWriter wrote below the same name. Throws Error naming what is missing, or of another type or
-// length.
+// Reads what a SnapshotWriter with the same prefix wrote. Throws Error, naming the file and the array, if an array is
+// missing or has another type or length.
 class SnapshotReader : public StateReader {
  public:
   SnapshotReader(SnapshotFile& from, std::string prefix) : from_(from), prefix_(std::move(prefix)) {}
@@ -45,16 +46,16 @@ class SnapshotReader : public StateReader {
   void read(const std::string& name, Span values) const override;
   void read(const std::string& name, BasicSpan<double> values) const override;
   int64_t read(const std::string& name) const override;
-  // The same; throws Error unless it lies in [least, most].
+  // Throws Error also if the number does not lie in [least, most].
   int64_t read(const std::string& name, int64_t least, int64_t most) const;
   double read_real(const std::string& name) const;
-  // As long as they were written.
+  // Vectors of any length.
   std::vector<int64_t> read_numbers(const std::string& name) const;
   std::vector<float> read_floats(const std::string& name) const;
   std::vector<double> read_reals(const std::string& name) const;
   std::string read_text(const std::string& name) const;
 
-  // Throws Error, naming the file and this part, unless `condition` holds of what was read.
+  // Throws Error, naming the file and the prefix, unless `condition` holds.
   template <class... Args>
   void require_here(bool condition, fmt::format_string<Args...> format, Args&&... args) const {
     if (!condition) fail("{}: {}{}", from_.name(), prefix_, fmt::format(format, std::forward<Args>(args)...));

@@ -1,9 +1,10 @@
 #pragma once
-// Hogwild: asgd without locks (Recht et al. 2011). All threads read and write the same parameters at once, element by
-// element, so that a worker's parameters are a mixture of versions and a step may undo part of another.
+// Hogwild: asgd without locks (Recht et al. 2011). All threads read and write the same parameters at the same time,
+// element by element. What a worker reads is therefore a mixture of several versions, and a step may overwrite part of
+// another one.
 //
-// It is here as a control: what holds bit for bit on every other engine (one worker is sequential SGD, a replay gives
-// the same parameters) does not hold here. No order of events is recorded, since there is none.
+// It is here to show what the locks are for: without them a run cannot be replayed, and updates are lost. No events are
+// recorded, since there is no order in which updates happen.
 
 #include "dist/threads/server.h"
 
@@ -11,7 +12,7 @@ namespace tg {
 
 class HogwildServer : public Server {
  public:
-  // Throws Error unless the rule is asgd and nobody waits.
+  // Throws Error unless the rule is asgd, with a gate at which nobody waits.
   explicit HogwildServer(RunState& run);
 
   void open() override;
@@ -35,11 +36,11 @@ class HogwildServer : public Server {
   const Job& job_;
   float weight_decay_;
   Tensor theta_;
-  Span shared_;                        // theta_, which many threads write to: by relaxed atomics alone
-  std::atomic<int64_t> begun_ = 0;     // messages that a thread adds, or has added
-  std::atomic<int64_t> assigned_ = 0;  // batches
+  Span shared_;                        // theta_; many threads use it, so only through relaxed atomics
+  std::atomic<int64_t> begun_ = 0;     // messages whose addition to theta has begun
+  std::atomic<int64_t> assigned_ = 0;  // batches sent to workers
   std::atomic<int> live_ = 0;          // workers
-  std::atomic<double> seconds_ = 0;    // of adding and reading
+  std::atomic<double> seconds_ = 0;    // of wall time spent adding to theta and reading it
 };
 
 }  // namespace tg

@@ -13,7 +13,7 @@ void Seat::save(SnapshotWriter to) const {
   to.write("messages", messages);
   to.write("bytes_down", bytes_down);
   write_record(to, "told", info, kStepInfoFields);
-  side->save(to, false);  // who rests or waits has handed in its message
+  side->save(to, false);  // without a message: a worker that rests or waits has handed it in
 }
 
 void Seat::load(const SnapshotReader& from) {

@@ -1,5 +1,6 @@
 #pragma once
-// What the threads of a run share: the seats of the workers, and an outbox for the thread that keeps the books.
+// What the threads of a run share: a seat for each worker, and the mail from the workers to the engine's own thread,
+// which writes the history and calls the observer.
 
 #include <atomic>
 #include <chrono>
@@ -13,10 +14,13 @@
 
 namespace tg {
 
-inline constexpr int64_t kMostCopiedBytes = int64_t{1} << 30;  // of theta, for evaluations that are not done; or
-inline constexpr int64_t kFewestCopies = 4;                    // so many copies, where that is more
+// Copies of theta that wait for their evaluation may take this many bytes together; but always at least kFewestCopies
+// are allowed, however large theta is.
+inline constexpr int64_t kMostCopiedBytes = int64_t{1} << 30;
+inline constexpr int64_t kFewestCopies = 4;
 
-// One worker. Its thread's own, but for the time it waits for parameters.
+// One worker. Only its own thread may use it, except while the worker waits for parameters: then whoever releases it
+// writes them here.
 struct Seat {
   enum class State { computing, waiting, resting, gone };
 
@@ -24,31 +28,31 @@ struct Seat {
 
   const WorkerId id;
   std::optional<WorkerSide> side{};  // made by the worker's thread, on its own cores
-  StepInfo info{};                   // as told by the first shard with the parameters
-  int64_t batch = 0;                 // -1: none was left
-  int64_t tasks = 0;                 // begun
-  int64_t messages = 0;              // handed in
-  int64_t bytes_down = 0;            // of the parameters that it works from
-  bool present = true;               // false: lost before the snapshot that the run goes on from
+  StepInfo info{};                   // what the first shard told it with its parameters
+  int64_t batch = 0;                 // that it was sent; -1: no batch was left
+  int64_t tasks = 0;                 // begun so far
+  int64_t messages = 0;              // handed in so far
+  int64_t bytes_down = 0;            // encoded bytes of the parameters that it works from
+  bool present = true;               // false: it was lost before the snapshot from which the run goes on
 
-  std::condition_variable released{};  // with the gate's lock
-  bool ready = false;                  // what it works from next is written
+  std::condition_variable released{};  // used with the gate's lock
+  bool ready = false;                  // the parameters that it works from next are written
 
-  // For whoever watches.
+  // Written by the worker's thread, for Watch (watch.h).
   std::atomic<State> state = State::computing;
-  std::atomic<double> since = 0;  // seconds since the run's start
-  std::atomic<int64_t> task = 0;
+  std::atomic<double> since = 0;  // when it entered that state: seconds after the run's start
+  std::atomic<int64_t> task = 0;  // number of the task that it computes
   void enter(State next, double now) {
     since = now;
     state = next;
   }
 
-  // Of a worker that rests, waits or is gone.
+  // Only while the worker rests, waits or is gone: a computation that is under way cannot be saved.
   void save(SnapshotWriter to) const;
   void load(const SnapshotReader& from);
 };
 
-// What workers hand to the thread that keeps the books.
+// What workers report to the engine's own thread, which takes it every few milliseconds.
 struct Mail {
   struct Copy {
     int64_t gradients;
@@ -72,19 +76,19 @@ class RunState {
     for (WorkerId id = 0; id < job.workers; ++id) seats.emplace_back(id);
   }
 
-  // Moves the run's start so that it is `seconds` old.
+  // For a run that goes on: sets the clock to `seconds` after the run's start.
   void set_seconds(double seconds);
 
   const Job& job;
-  std::deque<Seat> seats;              // which stay where they are
-  std::atomic<bool> over = false;      // no message is taken any more; a server sets it
-  std::atomic<int64_t> taken = 0;      // messages
-  std::atomic<int64_t> copies = 0;     // made so far, and
-  std::atomic<int64_t> evaluated = 0;  // done with
+  std::deque<Seat> seats;              // a deque, so that references to a seat stay valid
+  std::atomic<bool> over = false;      // no further message is taken; only a server sets it
+  std::atomic<int64_t> taken = 0;      // messages taken in
+  std::atomic<int64_t> copies = 0;     // of theta made for evaluations
+  std::atomic<int64_t> evaluated = 0;  // of these copies, those whose evaluation is done
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-  // The first reason counts.
+  // How the run ends. Only the first call counts.
   void end(History::Status status, std::string message) {
     const std::lock_guard lock(mutex_);
     if (!status_) {
@@ -92,7 +96,7 @@ class RunState {
       message_ = std::move(message);
     }
   }
-  // A fault of server, gate or rule: the run has no result.
+  // An error of the server, gate or rule: the run has no result. Only the first call counts.
   void fail(std::string message) {
     const std::lock_guard lock(mutex_);
     if (failure_.empty()) failure_ = std::move(message);
@@ -123,20 +127,20 @@ class RunState {
     const std::lock_guard lock(mutex_);
     mail_.lost.push_back(std::move(lost));
   }
-  // Swaps the mail for `empty`, whose memory is used again.
+  // Moves the mail to `empty`, an empty object whose memory is used for the mail that follows.
   void collect(Mail& empty) {
     const std::lock_guard lock(mutex_);
     std::swap(mail_, empty);
   }
 
-  // For a snapshot, every worker rests before its next computation, between pause() and go_on().
+  // Between pause() and go_on() no worker begins a new computation: a snapshot needs the run to stand still.
   void pause() { paused_ = true; }
   bool paused() const { return paused_; }
   void go_on();
-  // On a worker's thread, before it computes.
+  // On a worker's thread, before it computes: if the run is paused, waits for go_on().
   void rest_if_paused(Seat& seat);
 
-  // May theta be copied once more?
+  // Whether there is room for one more copy of theta.
   bool may_copy() const {
     const int64_t bytes = job.task->layout().size() * static_cast<int64_t>(sizeof(float));
     return copies - evaluated < std::max(kFewestCopies, kMostCopiedBytes / bytes);
@@ -147,9 +151,9 @@ class RunState {
 
   Clock::time_point start_ = Clock::now();
   std::atomic<bool> paused_ = false;
-  std::mutex pause_mutex_;  // of going on after a rest
+  std::mutex pause_mutex_;  // with gone_on_, for workers that rest
   std::condition_variable gone_on_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // protects the members below
   Mail mail_;
   std::optional<History::Status> status_;
   std::string message_, failure_;

@@ -12,18 +12,19 @@
 
 namespace tg {
 
-// One message's way, or one leaving's, through all shards.
+// A worker's thread walks through all shards, in their order: to hand in its message and take new parameters, or to
+// leave the run. A Visit is what it carries from shard to shard.
 struct ShardServer::Visit {
   enum class Kind { taken, refused, leaving };
   Kind kind;
   Seat& from;
   std::span<const WorkerId> released;
-  std::string reason{};  // of leaving
+  std::string reason{};  // why it leaves
 
-  // Filled in on the way.
+  // Filled in during the visit.
   UpdateRecord record{};
   bool measure_gap = false;
-  double squares = 0;  // of the gap, over the shards so far
+  double squares = 0;  // of the gap's elements, summed over the shards so far
   int64_t evaluation = 0;
   std::optional<Mail::Copy> copy{};
 };
@@ -83,7 +84,8 @@ void ShardServer::load(const SnapshotReader& from) {
   if (job_.evaluate_every > 0) next_evaluation_ = from.read("next_evaluation");
 }
 
-// Under the gate's lock, since whoever opens the gate sees to it that those who wait are ready before they know it.
+// Under the gate's lock: a worker may be marked ready, by the one that releases it, while its state still says that it
+// waits.
 bool ShardServer::at_rest() const {
   const std::lock_guard lock(gate_mutex_);
   return std::all_of(run_.seats.begin(), run_.seats.end(), [](const Seat& seat) {
@@ -152,7 +154,7 @@ bool ShardServer::visit(Visit& visit) {
     const bool first = &at == &shards_.front();
     if (first && run_.over) return false;
     const double now = run_.seconds();
-    // Looked at here, where it is clear which update it would have been.
+    // Checked only here, under the lock, where it is known which update this would have been.
     if (first && visit.kind == Visit::Kind::taken && !std::isfinite(visit.from.side->outcome().loss)) {
       run_.over = true;
       run_.end(History::Status::diverged,
@@ -190,7 +192,7 @@ void ShardServer::hand_in(Visit& visit, Locked& at, double now) {
   at.record(at.shard.take(id, side.message(), side.sent(), side.outcome().loss), now);
 }
 
-// What the first shard decides for all.
+// Decides at the first shard what must be the same for all shards: batches, the run's last message, evaluations.
 void ShardServer::decide(Visit& visit, const Shard& first, double now) {
   const int64_t accepted = first.accepted();
   const bool last = accepted == job_.gradients;
@@ -211,7 +213,7 @@ void ShardServer::decide(Visit& visit, const Shard& first, double now) {
   }
 }
 
-// Writes what `to` works from next, which its seat holds the batch of.
+// Writes this shard's part of what `to` works from next. decide() has written the number of its batch to the seat.
 void ShardServer::send(Locked& at, Seat& to, double now) {
   const bool first = &at == &shards_.front();
   const float rate = first ? job_.schedule.rate(at.shard.accepted()) : to.info.learning_rate;
@@ -226,7 +228,7 @@ void ShardServer::copy(Visit& visit, Locked& at, double now) {
   at.record(at.shard.evaluate(visit.evaluation), now);
 }
 
-// To those who keep the books.
+// Reports the update to the engine's own thread.
 void ShardServer::post(const Visit& visit) {
   UpdateRecord record = visit.record;
   record.gap = visit.measure_gap ? root_mean_square(visit.squares, job_.task->layout().count())

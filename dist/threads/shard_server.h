@@ -1,5 +1,5 @@
 #pragma once
-// ShardServer: the server of any rule under its gate, a lock per shard.
+// ShardServer: the server for any rule and any gate, with one lock for each shard.
 
 #include <deque>
 #include <span>
@@ -11,7 +11,7 @@ namespace tg {
 
 class ShardServer : public Server {
  public:
-  // Throws Error if the rule cannot be sharded so.
+  // Throws Error if the rule or the task cannot be cut into so many shards.
   ShardServer(RunState& run, int shards);
 
   void open() override;
@@ -32,7 +32,7 @@ class ShardServer : public Server {
     explicit Locked(Shard made) : shard(std::move(made)) {}
     std::mutex mutex;
     Shard shard;
-    std::vector<Event> events;  // not told yet
+    std::vector<Event> events;  // that the observer has not been told yet
     void record(Event event, double time) {
       event.time = time;
       events.push_back(event);
@@ -53,15 +53,16 @@ class ShardServer : public Server {
   RunState& run_;
   const Job& job_;
   std::deque<Locked> shards_;
-  mutable std::mutex gate_mutex_;  // of the gate and `ready` of every seat; taken before any shard's
-  std::unique_ptr<Gate> gate_;     // null where nobody waits
+  // Protects the gate and every seat's `ready`. To avoid deadlock: taken before the lock of any shard, never after.
+  mutable std::mutex gate_mutex_;
+  std::unique_ptr<Gate> gate_;  // null where nobody ever waits
 
-  // Under the first shard's lock.
-  int64_t assigned_ = 0;  // batches
-  int64_t evaluations_ = 0;
+  // Protected by the first shard's lock.
+  int64_t assigned_ = 0;     // batches sent to workers
+  int64_t evaluations_ = 0;  // begun
   int64_t next_evaluation_;  // due when so many gradients are accepted
 
-  std::vector<Event> telling_;  // for its memory
+  std::vector<Event> telling_;  // a member only to use its memory again
 };
 
 }  // namespace tg

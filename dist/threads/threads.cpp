@@ -26,9 +26,8 @@ constexpr auto kBetweenReports = std::chrono::milliseconds(5);
 void check(const Job& job, const ThreadsOptions& options) {
   check_job(job, kName);
   require(options.note_after > 0 && options.fail_after > 0,
-          "threads: a wait of {} s before a note and {} s before a "
-          "failure; both must be positive",
-          options.note_after, options.fail_after);
+          "threads: a wait of {} s before a note and {} s before a failure; both must be positive", options.note_after,
+          options.fail_after);
   const std::vector<int> usable = usable_cores();
   std::string names;
   for (const int core : usable) names += (names.empty() ? "" : ", ") + std::to_string(core);
@@ -41,7 +40,7 @@ void check(const Job& job, const ThreadsOptions& options) {
   require(!options.hogwild || options.shards == 1, "threads: hogwild has no locks, so shards have no use: give it 1");
 }
 
-// Those of worker `worker`: so many as it has threads, in turn.
+// The cores on which this worker stays (ThreadsOptions::cores).
 std::vector<int> cores_of(const ThreadsOptions& options, const Job& job, WorkerId worker) {
   std::vector<int> cores;
   const size_t threads = static_cast<size_t>(job.threads_per_worker);
@@ -55,7 +54,7 @@ std::unique_ptr<Server> make_server(RunState& run, const ThreadsOptions& options
   return std::make_unique<ShardServer>(run, options.shards);
 }
 
-// What an exception says, within a catch.
+// The message of the exception that is being handled; only within a catch block.
 std::string current_message() {
   try {
     throw;
@@ -104,10 +103,10 @@ class Engine {
   History history_;
   Ledger ledger_;
   Watch watch_{run_, options_};
-  Mail mail_;                  // for its memory
+  Mail mail_;                  // a member only to use its memory again
   AheadPool pool_;             // for evaluations; destroyed before what they use
   int64_t next_snapshot_ = 0;  // due when so many messages are taken in
-  bool stopping_ = false;      // there is a snapshot to take first
+  bool stopping_ = false;      // the observer wants to stop; a snapshot may have to be taken first
 
   std::latch prepared_{job_.workers}, opened_{1};
   std::mutex mutex_;
@@ -116,7 +115,7 @@ class Engine {
   std::vector<std::thread> threads_;
 };
 
-// Also where something was thrown: no thread outlives the engine.
+// No thread outlives the engine, also when an exception leaves run().
 Engine::~Engine() {
   server_->end(History::Status::stopped, "");
   run_.go_on();
@@ -169,7 +168,7 @@ void Engine::work(Seat& seat) {
   changed_.notify_one();
 }
 
-// First thing, so that what the worker allocates is near its cores.
+// The first thing on a worker's thread: memory is placed near the core that touches it first.
 bool Engine::prepare(Seat& seat) {
   try {
     const std::vector<int> cores = cores_of(options_, job_, seat.id);
@@ -250,13 +249,13 @@ void Engine::plan_snapshot() {
   next_snapshot_ = (run_.taken / every + 1) * every;
 }
 
-// One step towards the next. The run stands still for no longer than it takes the slowest worker to come to rest, and
-// to copy what the run is.
+// One step towards the next snapshot: pause the workers, or see whether all of them rest, or take it. The run stands
+// still until the slowest worker has come to rest and the state is copied, and no longer.
 void Engine::look_after_snapshots() {
-  if (run_.over) return run_.go_on();  // also those who rest for a snapshot that does not come any more
+  if (run_.over) return run_.go_on();  // workers may rest for a snapshot that is not taken any more
   if (job_.snapshot_every > 0 && (stopping_ || run_.taken >= next_snapshot_)) run_.pause();
   if (!run_.paused() || !server_->at_rest()) return;
-  report();  // what has happened until now
+  report();  // so that the observer knows everything that the snapshot contains
   if (run_.over) return run_.go_on();
   const int64_t taken = run_.taken;
   Snapshot snapshot;

@@ -52,7 +52,7 @@ Watch::Seen Watch::judge(double now, double since, const std::string& what) {
   return seen;
 }
 
-// Who computes, and since when.
+// In words: which workers compute, and since when the slowest of them does.
 std::string Watch::missing(double now) const {
   std::vector<WorkerId> computing;
   const Seat* longest = nullptr;

@@ -1,5 +1,5 @@
 #pragma once
-// Watch: nobody waits in silence, or for ever.
+// Watch: notices when a run on threads makes no progress, so that nobody waits without knowing for whom, or for ever.
 
 #include <string>
 
@@ -13,12 +13,12 @@ class Watch {
   Watch(const RunState& run, const ThreadsOptions& options) : run_(run), options_(options) {}
 
   struct Seen {
-    std::string text;       // what the user should know, once for each wait; else empty
-    bool too_long = false;  // options.fail_after has passed
+    std::string text;       // for the user: who is missing; given once for each wait, otherwise empty
+    bool too_long = false;  // the wait has reached options.fail_after
   };
-  // How long workers have waited at the gate, or, where none waits, how long no message has come.
+  // Looks at how long workers have waited at the gate or, if none waits there, how long ago the last message came.
   Seen look();
-  // The same when the run is over: how long threads have not ended.
+  // When the run is over: looks at how long ago that was, since some thread has not ended.
   Seen look_after_end();
 
  private:
@@ -27,8 +27,9 @@ class Watch {
 
   const RunState& run_;
   const ThreadsOptions& options_;
-  double told_ = -1;     // `since` of the wait that was told
-  int64_t taken_ = -1;   // messages when it was looked last
+  // Times are in seconds after the run's start.
+  double told_ = -1;     // when the wait began that the user was told of last
+  int64_t taken_ = -1;   // messages taken in, at the last call of look()
   double progress_ = 0;  // when that number last grew
   double over_ = -1;     // when the run was first seen to be over
 };
