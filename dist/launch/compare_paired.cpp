@@ -159,7 +159,10 @@ std::string explanation(const Paired& paired) {
   const std::size_t batches = paired.replicas[0][0].losses.size();
   if (batches < kBlocks * kLeastBlock)
     return differences +
-           fmt::format("95 %: one recording, and {} batches since the evaluation before, are too few.\n", batches);
+           fmt::format(
+               "95 %: one recording, and {} batches since the evaluation before the last, are too few. Give "
+               "several recordings, with other seeds, or one with {} batches there (--evaluate-every).\n",
+               batches, kBlocks * kLeastBlock);
   return differences +
          fmt::format(
              "95 %: of the mean loss on the last {} batches, Student's t over {} blocks of them, in this one "
