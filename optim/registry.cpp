@@ -2,6 +2,7 @@
 
 #include "optim/adam.h"
 #include "optim/asgd.h"
+#include "optim/compress/qsgd.h"
 #include "optim/dana_slim.h"
 #include "optim/dana_zero.h"
 #include "optim/dc_asgd.h"
@@ -70,9 +71,22 @@ struct CodecEntry {
   std::unique_ptr<Codec> (*make)(const Spec&, const Layout&);
 };
 
+constexpr int64_t kSmallTensor = 1024, kSmallTensorOfPaper = 10'000;  // elements
+
+CodecEntry qsgd(const char* name, const char* summary, int bits, int64_t bucket, int64_t min_elements = kSmallTensor) {
+  return {QsgdOptions::info(name, summary, bits, bucket, min_elements), [](const Spec& spec, const Layout& layout) {
+            return make_qsgd_codec("qsgd", layout, QsgdOptions::from(spec));
+          }};
+}
+
 const std::vector<CodecEntry>& codecs() {
   static const std::vector<CodecEntry> entries = {
       {{"none", "float32 as it is", {}}, [](const Spec&, const Layout& layout) { return make_none_codec(layout); }},
+      qsgd("qsgd", "rounded at random to levels of a bucket's norm (Alistarh et al. 2017)", 4, 512),
+      qsgd("qsgd-2bit", "qsgd with 2.25 bits a value", 2, 128),
+      qsgd("qsgd-4bit", "qsgd with 4.0625 bits a value", 4, 512),
+      qsgd("qsgd-8bit", "qsgd with 8.0625 bits a value", 8, 512),
+      qsgd("qsgd-paper", "qsgd with the limit of the paper's experiments", 4, 512, kSmallTensorOfPaper),
   };
   return entries;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "framework/core/layout.h"
@@ -29,6 +30,8 @@ class Codec {
   virtual int64_t encode(View values, int64_t first, const Stream& stream, std::span<std::byte> out) = 0;
   // The inverse. Throws Error on bytes that encode() cannot have written; never reads past their end.
   virtual void decode(std::span<const std::byte> bytes, int64_t first, Span out) const = 0;
+  // One line for a run's log: what travels how, and which parameters stay float32.
+  virtual std::string describe() const { return ""; }
   // The push that this codec encoded last was refused by the gate: residuals go back to what they were.
   virtual void not_taken() {}
   virtual void save(StateWriter&) const {}

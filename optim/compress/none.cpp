@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "optim/compress/codec.h"
+#include "optim/compress/tensors.h"
 
 namespace tg {
 
@@ -17,10 +18,11 @@ class NoneCodec : public Codec {
   explicit NoneCodec(const Layout& layout) : layout_(layout) {}
 
   bool exact() const override { return true; }
+  std::string describe() const override { return "none: float32"; }
 
   int64_t max_encoded_bytes(int64_t first, int64_t count) const override {
     int64_t bytes = 0;
-    for_each_part(first, count, [&](int64_t, int64_t n) { bytes += 4 * n; });
+    for_each_part("none", layout_, first, count, [&](const TensorPart& part) { bytes += 4 * part.count; });
     return bytes;
   }
 
@@ -29,9 +31,9 @@ class NoneCodec : public Codec {
     require(values.device.on_host(), "codec none: encodes from host memory, not from {}", name_of(values.device));
     require(bytes <= static_cast<int64_t>(out.size()), "codec none: {} bytes to write into {}", bytes, out.size());
     std::byte* to = out.data();
-    for_each_part(first, values.size, [&](int64_t at, int64_t n) {
-      std::memcpy(to, values.part(at, n).data, static_cast<std::size_t>(4 * n));
-      to += 4 * n;
+    for_each_part("none", layout_, first, values.size, [&](const TensorPart& part) {
+      std::memcpy(to, values.part(part.at, part.count).data, static_cast<std::size_t>(4 * part.count));
+      to += 4 * part.count;
     });
     return bytes;
   }
@@ -44,25 +46,13 @@ class NoneCodec : public Codec {
             first, first + out.size, expected, bytes.size());
     std::fill(out.begin(), out.end(), 0.0f);
     const std::byte* from = bytes.data();
-    for_each_part(first, out.size, [&](int64_t at, int64_t n) {
-      std::memcpy(out.part(at, n).data, from, static_cast<std::size_t>(4 * n));
-      from += 4 * n;
+    for_each_part("none", layout_, first, out.size, [&](const TensorPart& part) {
+      std::memcpy(out.part(part.at, part.count).data, from, static_cast<std::size_t>(4 * part.count));
+      from += 4 * part.count;
     });
   }
 
  private:
-  // Calls f(at, n) for each run of parameters in elements [first, first + count): n elements, counted from `first`.
-  template <class F>
-  void for_each_part(int64_t first, int64_t count, F&& f) const {
-    require(first >= 0 && count >= 0 && first <= layout_.size() && count <= layout_.size() - first,
-            "codec none: {} elements from {} of a vector of {}", count, first, layout_.size());
-    for (const Layout::Entry& entry : layout_.entries()) {
-      const int64_t begin = std::max(first, entry.offset);
-      const int64_t end = std::min(first + count, entry.offset + entry.shape.count());
-      if (begin < end) f(begin - first, end - begin);
-    }
-  }
-
   Layout layout_;
 };
 

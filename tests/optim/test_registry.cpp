@@ -197,9 +197,17 @@ BOOST_AUTO_TEST_CASE(gates) {
 }
 
 BOOST_AUTO_TEST_CASE(codecs) {
-  BOOST_TEST(codec_infos().size() == 1u);
-  const auto codec = make_codec(Spec::parse("none", codec_infos(), "codec"), flat_layout(5));
-  BOOST_TEST(codec->exact());
+  std::vector<std::string> names;
+  for (const SpecInfo& info : codec_infos()) {
+    names.push_back(info.name);
+    BOOST_TEST(!info.summary.empty());
+    for (const OptionInfo& option : info.options) BOOST_TEST(!option.help.empty());
+    const auto made = make_codec(Spec::parse(info.name, codec_infos(), "codec"), flat_layout(5000));
+    BOOST_TEST(made->exact() == (info.name == "none"));
+    BOOST_TEST(!made->describe().empty());
+  }
+  const std::vector<std::string> expected = {"none", "qsgd", "qsgd-2bit", "qsgd-4bit", "qsgd-8bit", "qsgd-paper"};
+  BOOST_TEST(names == expected, boost::test_tools::per_element());
   BOOST_CHECK_THROW(Spec::parse("qsdg", codec_infos(), "codec"), Error);
 }
 
