@@ -39,36 +39,6 @@ constexpr const char* kCompareExamples =
     "and how it differs there from the recorded rule, with an interval; paired.csv has the same numbers. Only --out,\n"
     "--data-dir and --pool-threads go with it.\n";
 
-// One subcommand of those that take run_option_list(): the words after each flag.
-struct RunFlags {
-  std::vector<Words> values{std::vector<Words>(run_option_list().size())};
-  std::string out;
-};
-
-void add_run_flags(CLI::App& command, RunFlags& flags, bool lists) {
-  for (std::size_t i = 0; i < flags.values.size(); ++i) {
-    const RunOption& option = run_option_list()[i];
-    CLI::Option* added = command.add_option(option.flag, flags.values[i], option.help);
-    const bool is_switch = option.values.empty();
-    added->type_name((is_switch ? "[true|false]" : option.values) + (lists ? " ..." : ""));
-    added->expected(is_switch ? 0 : 1, lists ? kMostValues : 1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  }
-  command.add_option("--out", flags.out, "the results' folder, new or empty (a new one below runs/)")->type_name("DIR");
-}
-
-// As typed, of which each flag may have one value.
-RunOptions single_values(const RunFlags& flags) {
-  RunOptions options;
-  for (std::size_t i = 0; i < flags.values.size(); ++i) {
-    const Words& values = flags.values[i];
-    const RunOption& option = run_option_list()[i];
-    require(values.size() <= 1, "{} has {} values; for several runs there is `tardygrad compare`", option.flag,
-            values.size());
-    for (const std::string& value : values) option.set(options, value);
-  }
-  return options;
-}
-
 void add_train(CLI::App& app, CommandList& commands) {
   const auto flags = std::make_shared<RunFlags>();
   const auto resumed = std::make_shared<std::string>();
@@ -139,6 +109,28 @@ void add_replay(CLI::App& app, CommandList& commands) {
 }
 
 }  // namespace
+
+void add_run_flags(CLI::App& command, RunFlags& flags, bool lists) {
+  for (std::size_t i = 0; i < flags.values.size(); ++i) {
+    const RunOption& option = run_option_list()[i];
+    CLI::Option* added = command.add_option(option.flag, flags.values[i], option.help);
+    const bool is_switch = option.values.empty();
+    added->type_name((is_switch ? "[true|false]" : option.values) + (lists ? " ..." : ""));
+    added->expected(is_switch ? 0 : 1, lists ? kMostValues : 1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+  command.add_option("--out", flags.out, "the results' folder, new or empty (a new one below runs/)")->type_name("DIR");
+}
+
+RunOptions single_values(const RunFlags& flags, RunOptions options) {
+  for (std::size_t i = 0; i < flags.values.size(); ++i) {
+    const Words& values = flags.values[i];
+    const RunOption& option = run_option_list()[i];
+    require(values.size() <= 1, "{} has {} values; for several runs there is `tardygrad compare`", option.flag,
+            values.size());
+    for (const std::string& value : values) option.set(options, value);
+  }
+  return options;
+}
 
 void add_run_commands(CLI::App& app, CommandList& commands) {
   add_train(app, commands);

@@ -53,6 +53,7 @@ int parse_and_run(int argc, const char* const* argv) {
   CommandList commands;
   add_run_commands(app, commands);
   add_question_commands(app, commands);
+  add_theory_commands(app, commands);
   add_machine_commands(app, commands);
   if (argc <= 1) {
     std::fputs(app.help().c_str(), stdout);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "dist/launch/run_options.h"
+
 namespace tg {
 
 using Words = std::vector<std::string>;
@@ -33,12 +35,23 @@ class CommandList {
   std::vector<std::pair<CLI::App*, std::function<int(const CLI::App&, const Words&)>>> commands_;
 };
 
+// The words after each flag of run_option_list(), of one command.
+struct RunFlags {
+  std::vector<Words> values{std::vector<Words>(run_option_list().size())};
+  std::string out;
+};
+// `lists`: a flag may have several values.
+void add_run_flags(CLI::App& command, RunFlags& flags, bool lists);
+// What was typed, on top of `options`. Throws Error where a flag has several values, or one that it does not take.
+RunOptions single_values(const RunFlags& flags, RunOptions options = {});
+
 inline constexpr const char* kExitCodes =
     "Exit status: 0; 1 after a mistake, with its reason on standard error; 2 if training diverged;\n"
     "128 + signal if it was interrupted (130 for Ctrl-C; what was done is kept).\n";
 
 void add_run_commands(CLI::App& app, CommandList& commands);       // train, compare, replay
 void add_question_commands(CLI::App& app, CommandList& commands);  // explain, trace: they look at a recorded run
+void add_theory_commands(CLI::App& app, CommandList& commands);    // stability, probe
 void add_machine_commands(CLI::App& app, CommandList& commands);   // info, bench
 
 }  // namespace tg

@@ -70,6 +70,35 @@ struct TraceOptions {
 // Writes trace.html and trace.svg into the run's folder.
 int trace(const TraceOptions& options);
 
+// As they were typed, lists checked.
+struct StabilityOptions {
+  std::vector<std::string> rules;
+  std::vector<int> workers;
+  double epochs = 0;  // of training beside it; 0: none
+  std::string data_dir, out;
+};
+// The growth of each rule on delayed quadratics, over rates and numbers of workers, as a picture and a table; beside it
+// what became of real runs.
+int stability(const StabilityOptions& options, const std::vector<std::string>& command_line);
+
+struct ProbeTaylorOptions {
+  RunOptions run;
+  std::optional<int64_t> every;  // updates; empty: about 200 times along the run
+  std::string out;
+};
+// Along a run: late gradients with and without their delay compensation, beside the true gradient.
+int probe_taylor(const ProbeTaylorOptions& options, const std::vector<std::string>& command_line);
+
+struct ProbeHessianOptions {
+  RunOptions run;                // trained first
+  std::vector<int64_t> batches;  // sizes of the batches whose gradients are squared
+  int64_t samples = 1024;        // of the training set, that all figures are of
+  int64_t coordinates = 300;     // of the parameters, drawn by the seed
+  std::string out;
+};
+// The diagonal of the Hessian beside g (.) g, after a run.
+int probe_hessian(const ProbeHessianOptions& options, const std::vector<std::string>& command_line);
+
 // Shows versions, the machine, data sets (looked for in `data_dir`, if that is not empty), models, rules and codecs.
 int info(const std::string& data_dir, bool json);
 

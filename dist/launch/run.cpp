@@ -97,11 +97,6 @@ std::string describe_shards(const Layout& layout, int shards) {
   return text;
 }
 
-History run_engine(const Plan& plan, const Job& job, Observer& observer) {
-  if (plan.options.engine == "threads") return run_threads(job, make_threads_options(plan.options), observer);
-  return simulate(job, make_simulator_options(plan.options), observer);
-}
-
 // Throws Error for a run that needs more memory than this machine has. Counted are theta and three further vectors on
 // the server; three vectors for each worker (what it was sent, its message, one of the rule's); and the activations of
 // one training step. A lower bound: several steps may be under way at the same time.
@@ -182,6 +177,11 @@ RecordedJob recorded_job(const Plan& plan, const Layout& layout) {
   return {.hash = job_hash(plan, layout),
           .shards = plan.options.hogwild ? 0 : plan.options.shards,
           .options = options_of_job(plan)};
+}
+
+History run_engine(const Plan& plan, const Job& job, Observer& observer) {
+  if (plan.options.engine == "threads") return run_threads(job, make_threads_options(plan.options), observer);
+  return simulate(job, make_simulator_options(plan.options), observer);
 }
 
 RunResult record_run(const Plan& plan, const Job& job, const RunFolder& folder, const RunRecord& record,

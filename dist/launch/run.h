@@ -47,6 +47,9 @@ uint64_t job_hash(const Plan& plan, const Layout& layout);
 
 RecordedJob recorded_job(const Plan& plan, const Layout& layout);
 
+// Trains on the plan's engine; writes no file.
+History run_engine(const Plan& plan, const Job& job, Observer& observer);
+
 struct RunResult {
   SummaryRow row;
   std::vector<EvaluationRecord> evaluations;
@@ -69,7 +72,7 @@ RunResult record_run(const Plan& plan, const Job& job, const RunFolder& folder, 
                      const std::function<History(Observer&)>& engine, const std::string& label,
                      const Interrupt& interrupt);
 
-// The same with the engine that the plan names.
+// The same with run_engine().
 RunResult run(const Plan& plan, const Job& job, const RunFolder& folder, const RunRecord& record,
               const std::string& label, const Interrupt& interrupt);
 

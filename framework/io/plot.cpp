@@ -1,36 +1,19 @@
 #include "framework/io/plot.h"
 
-#include <gnuplot-iostream.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <iterator>
-#include <sstream>
 #include <utility>
 
 #include "framework/core/error.h"
-#include "framework/io/file.h"
 
 namespace tg {
 namespace {
 
-namespace fs = std::filesystem;
 using Points = std::vector<std::pair<double, double>>;
 
 // Paul Tol's bright colours: told apart by most colour-blind readers.
 constexpr const char* kColours[] = {"#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#BBBBBB"};
-
-// In single quotes, within which only the quote itself is special: `quote` is how it is written there.
-std::string quoted(const std::string& text, const char* quote) {
-  std::string result = "'";
-  for (const char c : text) c == '\'' ? result += quote : result += c;
-  return result + "'";
-}
-std::string quoted(const std::string& text) { return quoted(text, "''"); }  // for gnuplot
-std::string shell_quoted(const std::string& text) { return quoted(text, "'\\''"); }
 
 // The rows of bars of a plot that has segments; 0 if it has none.
 int rows_of(const Plot& plot) {
@@ -70,84 +53,33 @@ Points points_of(const Series& series, bool log_y) {
   return points;
 }
 
-std::vector<Points> pairs_of(const Points& points) {
-  std::vector<Points> pairs;
-  for (std::size_t i = 0; i + 1 < points.size(); i += 2) pairs.push_back({points[i], points[i + 1]});
-  return pairs;
-}
-
-// A folder for gnuplot's picture and its words, gone at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code error;
-    const fs::path parent = fs::temp_directory_path(error);
-    require(!error, "plot: no folder for temporary files ({}); set TMPDIR to one", error.message());
-    std::string name = (parent / "tardygrad-plot-XXXXXX").string();
-    require(::mkdtemp(name.data()) != nullptr, "plot: cannot make a folder in {}", parent.string());
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  fs::path file(const char* name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
-
-std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+// One line each; a bar is followed by an empty line, which parts it from the next.
+std::string text_of(const Points& points, bool bars) {
+  std::string text;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    text += fmt::format("{} {}\n{}", points[i].first, points[i].second, bars && i % 2 == 1 ? "\n" : "");
+  return text;
 }
 
 }  // namespace
 
-bool gnuplot_found() {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (::access((fs::path(folder) / "gnuplot").c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
-
-void draw(const Plot& plot, const fs::path& path) {
-  const ScratchFolder scratch;
-  const fs::path picture = scratch.file("picture.svg"), words = scratch.file("words.txt");
+void draw(const Plot& plot, const std::filesystem::path& path) {
   const int rows = rows_of(plot);
-  std::string list;
-  std::vector<std::pair<Series::Style, Points>> points;
+  std::string list, data;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const Series& series = plot.series[i];
-    Points drawable = points_of(series, plot.log_y);
-    if (drawable.empty()) continue;  // its colour is not given to another: it may be drawn in the picture beside this
-    points.emplace_back(series.style, std::move(drawable));
-    list += fmt::format("{} '-' using 1:2 with {} {}", list.empty() ? "plot" : ",",
+    const Points points = points_of(series, plot.log_y);
+    if (points.empty()) continue;  // its colour is not given to another: it may be drawn in the picture beside this
+    data += fmt::format("$points{} << end_of_points\n{}end_of_points\n", i,
+                        text_of(points, series.style == Series::Style::segments));
+    list += fmt::format("{} $points{} using 1:2 with {} {}", list.empty() ? "plot" : ",", i,
                         style_of(series.style, kColours[i % std::size(kColours)], rows),
-                        series.name.empty() ? "notitle" : "title " + quoted(series.name));
+                        series.name.empty() ? "notitle" : "title " + gnuplot_text(series.name));
   }
-  require(!points.empty(), "plot: {} has no point to draw", plot.title);
-  {
-    Gnuplot gnuplot("gnuplot 2> " + shell_quoted(words.string()));
-    gnuplot << "set terminal svg size 860,520 font 'sans-serif,14' noenhanced background '#ffffff'\n"
-            << "set output " << quoted(picture.string()) << "\nset title " << quoted(plot.title) << "\nset xlabel "
-            << quoted(plot.x_label) << "\nset ylabel " << quoted(plot.y_label)
-            << "\nset grid linecolor rgb '#dddddd'\nset tics nomirror\nset border 3\n"
-            << "set key outside below\n"
-            << y_axis_of(plot, rows) << list << "\n";
-    for (const auto& [style, p] : points)
-      style == Series::Style::segments ? gnuplot.send2d(pairs_of(p)) : gnuplot.send1d(p);  // gaps between the pairs
-    gnuplot << "unset output\n" << std::flush;
-  }  // the destructor waits for gnuplot to end
-  const std::string drawn = contents(picture);
-  if (drawn.find("</svg>") == std::string::npos) {
-    fail("plot: gnuplot drew no picture for {}: {}", path.string(), contents(words));
-  }
-  write_file(path, drawn);
+  require(!list.empty(), "plot: {} has no point to draw", plot.title);
+  draw_svg(gnuplot_head(plot.title, plot.x_label, plot.y_label) + "set grid linecolor rgb '#dddddd'\n" +
+               y_axis_of(plot, rows) + data + list + "\n",
+           path);
 }
 
 Series thin(const Series& series, std::size_t most) {

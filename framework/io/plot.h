@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "framework/io/gnuplot.h"
+
 namespace tg {
 
 struct Series {
@@ -20,9 +22,6 @@ struct Plot {
   std::vector<Series> series;
   bool log_y = false;  // points that are not above zero are then left out
 };
-
-// True if a program `gnuplot` lies in the PATH.
-bool gnuplot_found();
 
 // Draws `plot` to `path`, which gets the whole picture or stays as it was. Points that are not finite are left out.
 // Throws Error with gnuplot's own words if it fails. Long series: thin() them first, since every point takes bytes in

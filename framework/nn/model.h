@@ -25,7 +25,7 @@ class Model {
   // zero.
   void initialise(const Stream& stream, Span flat) const;
   // Makes the parameters views of `flat` [layout().size()], which is shared, not copied. A model computes nothing
-  // before.
+  // before. float32, or float64 for checks.
   void bind(const Tensor& flat);
   // bind() to new memory with initial values from Stream(seed).split("init").
   void bind_new(uint64_t seed);

@@ -1,0 +1,236 @@
+// `tardygrad stability`: at which rates a rule converges, with how many workers.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "dist/launch/commands.h"
+#include "dist/launch/interrupt.h"
+#include "dist/launch/recorder.h"
+#include "dist/launch/run.h"
+#include "dist/launch/table.h"
+#include "dist/probe/quadratics.h"
+#include "dist/probe/sharpness.h"
+#include "framework/core/error.h"
+#include "framework/io/csv.h"
+#include "framework/io/file.h"
+#include "framework/io/heat_map.h"
+#include "optim/registry.h"
+
+namespace tg {
+namespace {
+
+// Products eta h: 64 of them, each 1.13 times the one before.
+constexpr int kRates = 64;
+constexpr double kLowest = 0.002, kHighest = 5;
+
+constexpr int kSharpnessBatches = 8;
+// What is trained: this share of the largest stable rate. Powers of two around it.
+constexpr double kShares[] = {0.25, 0.5, 1, 2, 4};
+constexpr double kFails = 50;  // percent of the test set, from which on a run has failed
+
+std::vector<double> rates() {
+  std::vector<double> rates;
+  for (int i = 0; i < kRates; ++i) rates.push_back(kLowest * std::pow(kHighest / kLowest, i / (kRates - 1.0)));
+  return rates;
+}
+
+struct Column {
+  int workers = 1;
+  std::vector<double> growth;  // by rate
+  double stable = 0;           // the largest rate at which it does not grow
+};
+
+struct Trained {
+  int workers = 1;
+  double learning_rate = 0;
+  double test_error_percent = 0;  // NaN if it diverged
+  bool fails() const { return !(test_error_percent < kFails); }
+};
+
+struct Map {
+  std::string rule;
+  std::vector<Column> columns;
+  std::vector<Trained> runs;
+};
+
+std::vector<Column> columns_of(const std::string& spec, const std::vector<int>& workers, const Interrupt& interrupt) {
+  const std::unique_ptr<Rule> rule = make_rule(Spec::parse(spec, rule_infos(), "rule"));
+  std::vector<Column> columns;
+  for (const int n : workers) {
+    if (interrupt.signal() != 0 || (rule->sequential() && n > 1)) continue;
+    columns.push_back({n, growth_factors(*rule, n, rates()), 0});
+    columns.back().stable = largest_stable_rate(*rule, n, rates(), columns.back().growth);
+  }
+  return columns;
+}
+
+// Real training beside the quadratics: of the default model and data, for so many epochs.
+class Training {
+ public:
+  Training(double epochs, const std::string& data_dir, const Interrupt& interrupt)
+      : epochs_(epochs), data_dir_(data_dir), interrupt_(interrupt) {}
+
+  // Where sgd, at its default rate, has come to after these epochs: the curvature that the others meet.
+  double sharpness() {
+    const Outcome sgd = train("sgd", 1, std::nullopt);
+    const Plan plan = plan_of("sgd", 1, std::nullopt);
+    const ClassificationTask task = make_task(plan, data_.get(plan.options));
+    return tg::sharpness(task, {sgd.theta.data(), std::ssize(sgd.theta), kCpu}, plan.options.seed, kSharpnessBatches);
+  }
+
+  Trained run(const std::string& rule, int workers, double learning_rate) {
+    return {workers, learning_rate, train(rule, workers, learning_rate).test_error_percent};
+  }
+
+ private:
+  struct Outcome {
+    std::vector<float> theta;
+    double test_error_percent;
+  };
+
+  Plan plan_of(const std::string& rule, int workers, std::optional<double> learning_rate) const {
+    RunOptions options;
+    options.data_dir = data_dir_;
+    options.rule = rule;
+    options.workers = workers;
+    options.epochs = epochs_;
+    options.evaluate_every = epochs_;
+    options.learning_rate = learning_rate;
+    return make_plan(std::move(options), Unfit::refuse);
+  }
+
+  Outcome train(const std::string& rule, int workers, std::optional<double> learning_rate) {
+    const Plan plan = plan_of(rule, workers, learning_rate);
+    const ClassificationTask task = make_task(plan, data_.get(plan.options));
+    const Job job = make_job(plan, task);
+    Progress progress(fmt::format("{}, rate {:.3g}: ", describe(plan), *plan.options.learning_rate), job.gradients,
+                      task.batches_per_epoch());
+    Listener listener(progress, interrupt_);
+    const History history = run_engine(plan, job, listener);
+    const bool finished = history.status == History::Status::finished;
+    return {history.theta, finished ? history.evaluations.back().test_error_percent : std::nan("")};
+  }
+
+  double epochs_;
+  std::string data_dir_;
+  const Interrupt& interrupt_;
+  LoadedData data_;
+};
+
+std::string csv_of(const std::vector<Map>& maps) {
+  std::string text = "rule,workers,rate,growth\n";
+  const std::vector<double> products = rates();
+  for (const Map& map : maps)
+    for (const Column& column : map.columns)
+      for (std::size_t i = 0; i < products.size(); ++i)
+        text +=
+            csv_line({map.rule, std::to_string(column.workers), csv_number(products[i]), csv_number(column.growth[i])});
+  return text;
+}
+
+std::string csv_of_runs(const std::vector<Map>& maps, double sharpness) {
+  std::string text = "rule,workers,learning_rate,rate,test_error_percent\n";
+  for (const Map& map : maps)
+    for (const Trained& run : map.runs)
+      text += csv_line({map.rule, std::to_string(run.workers), csv_number(run.learning_rate),
+                        csv_number(run.learning_rate * sharpness), csv_number(run.test_error_percent)});
+  return text;
+}
+
+HeatMap picture_of(const Map& map, double sharpness) {
+  HeatMap picture{.title = map.rule + " on quadratics with late gradients",
+                  .x_label = "workers N",
+                  .y_label = "learning rate x curvature",
+                  .colours = "ln of the growth over N gradients",
+                  .columns = {},
+                  .rows = rates(),
+                  .values = {},
+                  .line_name = "largest stable rate",
+                  .line = {},
+                  .ring_name = "mlp learns",
+                  .cross_name = "mlp fails",
+                  .marks = {}};
+  std::map<int, std::size_t> place;  // by workers
+  for (const Column& column : map.columns) {
+    place[column.workers] = picture.columns.size();
+    picture.columns.push_back(std::to_string(column.workers));
+    picture.line.push_back(column.stable);
+    std::vector<double> values;
+    for (const double growth : column.growth) values.push_back(column.workers * std::log(growth));
+    picture.values.push_back(std::move(values));
+  }
+  for (const Trained& run : map.runs)
+    picture.marks.push_back({place.at(run.workers), run.learning_rate * sharpness, run.fails()});
+  return picture;
+}
+
+std::string table_of(const std::vector<Map>& maps, const std::vector<int>& workers) {
+  std::vector<std::string> header{"rule"};
+  for (const int n : workers) header.push_back(fmt::format("N={}", n));
+  std::vector<std::vector<std::string>> rows;
+  for (const Map& map : maps) {
+    std::vector<std::string> row{map.rule};
+    for (const int n : workers) {
+      const auto column =
+          std::find_if(map.columns.begin(), map.columns.end(), [n](const Column& c) { return c.workers == n; });
+      if (column == map.columns.end())
+        row.emplace_back("-");
+      else
+        row.push_back(fmt::format("{}{:.3g}", column->stable >= kHighest ? ">" : "", column->stable));
+    }
+    rows.push_back(std::move(row));
+  }
+  return table(header, rows, 1);
+}
+
+}  // namespace
+
+int stability(const StabilityOptions& options, const std::vector<std::string>& command_line) {
+  const Interrupt interrupt;  // before the first thread
+  for (const std::string& rule : options.rules) make_rule(Spec::parse(rule, rule_infos(), "rule"));
+  if (!options.out.empty()) RunFolder::check(options.out);
+
+  std::vector<Map> maps;
+  for (const std::string& rule : options.rules)
+    maps.push_back({rule, columns_of(rule, options.workers, interrupt), {}});
+  if (interrupt.signal() != 0) return interrupt.exit_code();
+  say("the largest stable learning rate x curvature, N workers in turn:\n" + table_of(maps, options.workers));
+
+  const RunFolder folder(options.out.empty() ? fresh_run_path("runs", "stability")
+                                             : std::filesystem::path(options.out));
+  double sharpness = 0;
+  if (options.epochs > 0) {
+    Training training(options.epochs, options.data_dir, interrupt);
+    sharpness = training.sharpness();
+    say(
+        fmt::format("mlp's sharpness after {} epochs of sgd: {:.3g}; a rate of x here is a learning rate of x / {:.3g} "
+                    "there\n",
+                    options.epochs, sharpness, sharpness));
+    require(sharpness > 0, "stability: the loss of mlp is flat after {} epochs; give --train more", options.epochs);
+    for (Map& map : maps)
+      for (const Column& column : map.columns)
+        for (const double share : kShares)
+          if (interrupt.signal() == 0)
+            map.runs.push_back(training.run(map.rule, column.workers, share * column.stable / sharpness));
+  }
+  if (interrupt.signal() != 0) return interrupt.exit_code();
+
+  nlohmann::ordered_json config{{"command", command_line}};
+  if (sharpness > 0) config["sharpness"] = sharpness;
+  write_file(folder.file("config.json"), config.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  write_file(folder.file("stability.csv"), csv_of(maps));
+  if (sharpness > 0) write_file(folder.file("runs.csv"), csv_of_runs(maps, sharpness));
+  for (const Map& map : maps) {
+    if (!gnuplot_found()) {
+      say("no pictures: there is no gnuplot; run apt-get install --no-install-recommends gnuplot-nox\n");
+      break;
+    }
+    if (!map.columns.empty()) draw(picture_of(map, sharpness), folder.file(file_name_of(map.rule) + ".svg"));
+  }
+  say(fmt::format("results: {}\n", folder.path().string()));
+  return 0;
+}
+
+}  // namespace tg
