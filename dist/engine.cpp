@@ -9,8 +9,21 @@ namespace {
 
 constexpr int kMostWorkers = 65536;
 constexpr int kMostThreads = 4096;
+constexpr int64_t kMostBatches = 1 << 20;
 
 }  // namespace
+
+int64_t Job::messages() const { return (gradients - 1) / rule->batches() + 1; }
+
+int64_t Job::gradients_of(int64_t messages) const { return std::min(messages * rule->batches(), gradients); }
+
+int64_t Job::batches_of(int64_t first) const {
+  return first < gradients ? std::min(rule->batches(), gradients - first) : rule->batches();
+}
+
+bool Job::due(int64_t every, int64_t messages) const {
+  return every > 0 && gradients_of(messages) / every > gradients_of(messages - 1) / every;
+}
 
 void check_job(const Job& job, const char* engine) {
   require(job.task && job.rule && job.codec_up && job.codec_down, "{}: the job lacks a task, a rule or a codec",
@@ -20,6 +33,8 @@ void check_job(const Job& job, const char* engine) {
   require(job.workers == 1 || !job.rule->sequential(), "{}: this rule is sequential: give it 1 worker, not {}", engine,
           job.workers);
   require(job.gradients >= 1, "{}: a run of {} gradients; there must be at least 1", engine, job.gradients);
+  require(job.rule->batches() >= 1 && job.rule->batches() <= kMostBatches,
+          "{}: messages of {} minibatches; from 1 to {} are possible", engine, job.rule->batches(), kMostBatches);
   require(job.evaluate_every >= 0, "{}: an evaluation every {} gradients; use 0 for one at the end alone", engine,
           job.evaluate_every);
   require(job.snapshot_every >= 0, "{}: a snapshot every {} gradients; use 0 for none", engine, job.snapshot_every);

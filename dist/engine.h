@@ -41,6 +41,16 @@ struct Job {
   // OpenMP threads that compute one gradient. Part of the configuration, since the last bits of oneDNN's results depend
   // on this number.
   int threads_per_worker = 1;
+
+  // Gradients travel in messages of rule->batches() each. The run is over when so many messages are taken in; they
+  // count as that many gradients each, the last as those that are left.
+  int64_t messages() const;
+  int64_t gradients_of(int64_t messages) const;
+  // How many minibatches the message has that begins with batch number `first`: those that are left where it is the
+  // last one of a run in order.
+  int64_t batches_of(int64_t first) const;
+  // Something that is due every so many gradients (0: never) is due with this message.
+  bool due(int64_t every, int64_t messages) const;
 };
 
 // Is told what happens while a run is under way. Never called by two threads at the same time.

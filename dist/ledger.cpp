@@ -29,26 +29,27 @@ bool Ledger::report_next() {
   return true;
 }
 
-void Ledger::evaluation(int64_t gradients, double time, Tensor theta) {
-  copies_.emplace(gradients, Copy{time, std::move(theta)});
+void Ledger::evaluation(int64_t messages, double time, Tensor theta) {
+  copies_.emplace(messages, Copy{time, std::move(theta)});
   begin_evaluations();
 }
 
 void Ledger::begin_evaluations() {
   while (!copies_.empty() && copies_.begin()->first <= next_) {
-    const auto [gradients, copy] = std::move(*copies_.begin());
+    const auto [messages, copy] = std::move(*copies_.begin());
     copies_.erase(copies_.begin());
     if (!all_finite(copy.theta.view())) {
-      if (trouble_.empty()) trouble_ = fmt::format("at update {}: parameters are not finite any more", gradients - 1);
+      if (trouble_.empty()) trouble_ = fmt::format("at update {}: parameters are not finite any more", messages - 1);
       continue;
     }
+    const int64_t gradients = job_.gradients_of(messages);
     evaluations_.start({.gradients = gradients,
                         .epoch = static_cast<double>(gradients) / static_cast<double>(job_.task->batches_per_epoch()),
                         .time = copy.time,
-                        .train_loss = loss_sum_ / static_cast<double>(gradients - last_evaluated_)},
+                        .train_loss = loss_sum_ / static_cast<double>(messages - last_evaluated_)},
                        copy.theta);
     loss_sum_ = 0;
-    last_evaluated_ = gradients;
+    last_evaluated_ = messages;
   }
 }
 
@@ -82,8 +83,9 @@ void Ledger::load(const SnapshotReader& from) {
     from.require_here(record.update == next_ && record.worker >= 0 && record.worker < job_.workers,
                       "the record of update {} has number {} and worker {}; there are {} workers", next_, record.update,
                       record.worker, job_.workers);
-    for (const int64_t amount : {record.lag, record.bytes_up, record.bytes_down})
-      from.require_here(amount >= 0 && amount <= kMostPerUpdate, "update {} has a lag or bytes of {}", next_, amount);
+    for (const int64_t amount : {record.gradients, record.lag, record.bytes_up, record.bytes_down})
+      from.require_here(amount >= 0 && amount <= kMostPerUpdate, "update {} has gradients, a lag or bytes of {}", next_,
+                        amount);
     ++next_;
   }
   history_.evaluations = read_records(from, "evaluations", kEvaluationFields);

@@ -17,9 +17,9 @@ class Ledger {
 
   // Update number record.update has happened.
   void update(const UpdateRecord& record) { updates_.push(record); }
-  // `theta` is a copy, made at `time` (virtual time units or seconds, as UpdateRecord::time) after `gradients`
+  // `theta` is a copy, made at `time` (virtual time units or seconds, as UpdateRecord::time) after so many
   // messages, and is to be evaluated.
-  void evaluation(int64_t gradients, double time, Tensor theta);
+  void evaluation(int64_t messages, double time, Tensor theta);
   // Reports the next update and begins the evaluations due after it. Returns false, and does nothing, if that update
   // has not come in yet. To be called until it returns false.
   bool report_next();
@@ -52,10 +52,10 @@ class Ledger {
   History& history_;
   Evaluations evaluations_;
   std::priority_queue<UpdateRecord, std::vector<UpdateRecord>, Later> updates_;  // not reported yet
-  std::map<int64_t, Copy> copies_;  // whose evaluation has not begun, by `gradients`
+  std::map<int64_t, Copy> copies_;  // whose evaluation has not begun, by messages
   int64_t next_ = 0;
-  double loss_sum_ = 0;  // of the updates since the last evaluation
-  int64_t last_evaluated_ = 0;
+  double loss_sum_ = 0;         // of the updates since the last evaluation
+  int64_t last_evaluated_ = 0;  // messages before it
   std::string trouble_;
 };
 

@@ -36,6 +36,15 @@ size_t Shard::place(WorkerId worker) const {
 
 bool Shard::at_work(WorkerId worker) const { return slot(worker).working; }
 
+UpdateRecord Shard::record(WorkerId worker) const {
+  return {.update = accepted_,
+          .worker = worker,
+          .batch = batch(worker),
+          .gradients = job_.gradients_of(accepted_ + 1) - job_.gradients_of(accepted_),
+          .lag = lag(worker),
+          .learning_rate = told(worker).learning_rate};
+}
+
 double Shard::squared_gap(View sent) const { return squared_distance(theta(), range_.part_of(sent)); }
 
 Event Shard::event(Event::Kind kind, WorkerId worker) const {
@@ -71,7 +80,7 @@ Event Shard::arrived(WorkerId worker, bool taken, double loss) {
 
 StepInfo Shard::info(WorkerId worker, View sent) const {
   StepInfo info = told(worker);
-  info.accepted = accepted_;
+  info.accepted = job_.gradients_of(accepted_);
   info.workers = live_;
   info.lag = lag(worker);
   if (job_.rule->needs_sent()) info.sent = range_.part_of(sent);
@@ -99,7 +108,7 @@ void Shard::reply(WorkerId worker, float learning_rate, Span reply) {
   require(!to.working, "the rule's gate lets worker {} go on, which is at work", worker);
   to.told = {.learning_rate = learning_rate,
              .peak_learning_rate = job_.schedule.peak(),
-             .accepted = accepted_,
+             .accepted = job_.gradients_of(accepted_),
              .workers = live_,
              .sent = {}};
   to.changes = changes_;
@@ -157,7 +166,7 @@ void Shard::save(SnapshotWriter to) const {
 void Shard::load(const SnapshotReader& from) {
   update_->load(from);
   const SnapshotReader server = from.part("server");
-  accepted_ = server.read("accepted", 0, job_.gradients - 1);
+  accepted_ = server.read("accepted", 0, job_.messages() - 1);
   changes_ = server.read("changes", 0, accepted_);
   seconds_ = server.read_real("seconds");
   const std::vector<StepInfo> told = read_records(server, "told", kStepInfoFields);
@@ -169,7 +178,8 @@ void Shard::load(const SnapshotReader& from) {
     Slot& slot = slots_[i];
     slot.told = told[i];
     server.require_here((slot.joined || !slot.working) && slot.batch >= -1 && slot.changes >= 0 &&
-                            slot.changes <= changes_ && slot.told.accepted >= 0 && slot.told.accepted <= accepted_,
+                            slot.changes <= changes_ && slot.told.accepted >= 0 &&
+                            slot.told.accepted <= job_.gradients_of(accepted_),
                         "the state of worker {} contradicts itself or the shard's: batch {}, accepted {}, changes {}",
                         i, slot.batch, slot.told.accepted, slot.changes);
     live_ += slot.joined;

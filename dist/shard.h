@@ -28,6 +28,8 @@ class Shard {
   int64_t batch(WorkerId worker) const { return slot(worker).batch; }
   // How often theta has changed since `worker` was sent its parameters.
   int64_t lag(WorkerId worker) const { return changes_ - slot(worker).changes; }
+  // Of the message that comes next from `worker`, what is known here of it and its update.
+  UpdateRecord record(WorkerId worker) const;
   // Sum of the squares of (theta - what was sent), over this shard.
   double squared_gap(View sent) const;
 

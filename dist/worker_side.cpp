@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "dist/history/measure.h"
 #include "dist/snapshot/snapshot.h"
@@ -12,24 +13,40 @@ namespace {
 
 class BatchOracle : public Oracle {
  public:
-  BatchOracle(const Job& job, int64_t batch, const Stream& stream) : job_(job), batch_(batch), stream_(stream) {}
+  // Of the batches from `first` on; `stream(i)` is for what the model draws for the i-th of them.
+  BatchOracle(const Job& job, int64_t first, std::function<Stream(int64_t)> stream)
+      : job_(job), first_(first), count_(job.batches_of(first)), stream_(std::move(stream)) {}
 
   void gradient(View at, Span out) override {
-    const double loss = job_.task->gradient(at, job_.seed, batch_, stream_, out);
-    if (calls_++ == 0 || !std::isfinite(loss)) loss_ = loss;
-    if (!std::isfinite(loss)) where_ = job_.task->where_not_finite(at, job_.seed, batch_, stream_);
+    const int64_t batch = first_ + place_;
+    const double loss = job_.task->gradient(at, job_.seed, batch, stream_(place_), out);
+    if (asked_ == place_ || !std::isfinite(loss)) losses_ += loss;
+    asked_ = place_ + 1;
+    if (!std::isfinite(loss) && where_.empty())
+      where_ = job_.task->where_not_finite(at, job_.seed, batch, stream_(place_));
   }
-  bool next_batch() override { return false; }
-  int calls() const { return calls_; }
-  double loss() const { return loss_; }  // of the first call, or one that is not finite
+  bool next_batch() override {
+    require(asked_ == place_ + 1, "the rule's worker goes on from a batch without asking for a gradient");
+    if (place_ + 1 == count_) return false;
+    ++place_;
+    return true;
+  }
+  void require_all_asked() const {
+    require(asked_ == count_,
+            "the rule's worker sends a message without asking for a gradient of each of its batches: of {} of {}",
+            asked_, count_);
+  }
+  // Mean over the batches: of the first call for each, or one that is not finite.
+  double loss() const { return losses_ / static_cast<double>(count_); }
   const std::string& where() const { return where_; }
 
  private:
   const Job& job_;
-  int64_t batch_;
-  Stream stream_;
-  int calls_ = 0;
-  double loss_ = 0;
+  const int64_t first_, count_;
+  const std::function<Stream(int64_t)> stream_;
+  int64_t place_ = 0;  // of the present batch
+  int64_t asked_ = 0;  // batches, in their order, of which a gradient was asked for
+  double losses_ = 0;  // their sum
   std::string where_;
 };
 
@@ -59,27 +76,32 @@ WorkerSide::WorkerSide(WorkerId id, const Job& job)
       sent_(Tensor::zeros({job.task->layout().size()})),
       message_(Tensor::zeros({job.task->layout().size()})) {}
 
-int64_t WorkerSide::receive(int64_t step) { return transmit(*down_, stream(step).split("codec_down"), reply()); }
+int64_t WorkerSide::receive(int64_t task) {
+  return transmit(*down_, stream(first_step(task)).split("codec_down"), reply());
+}
 
 std::optional<int64_t> WorkerSide::fixed_bytes() const {
   if (!up_->exact()) return std::nullopt;
   return up_->max_encoded_bytes(0, message().size);
 }
 
-void WorkerSide::work(int64_t step, int64_t batch, const StepInfo& info) {
-  BatchOracle oracle(job_, batch, stream(step));
+void WorkerSide::work(int64_t task, int64_t batch, const StepInfo& info) {
+  BatchOracle oracle(job_, batch, [this, step = first_step(task)](int64_t i) { return stream(step + i); });
   const Span message = message_.span();
   const auto start = std::chrono::steady_clock::now();
   worker_->work(sent(), info, oracle, message);
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  require(oracle.calls() > 0, "the rule's worker sends a message without asking for a gradient");
+  oracle.require_all_asked();
   outcome_ = {.loss = oracle.loss(), .bytes = 0, .where = oracle.where()};
   // Codecs need not know what to do with a message that ends the run.
-  if (std::isfinite(oracle.loss())) outcome_.bytes = transmit(*up_, stream(step).split("codec_up"), message);
+  if (std::isfinite(oracle.loss()))
+    outcome_.bytes = transmit(*up_, stream(first_step(task)).split("codec_up"), message);
 }
 
 std::string WorkerSide::trouble(int64_t batch) const {
-  return fmt::format("worker {}'s loss is {} (batch {}){}{}", id_, number_of(outcome_.loss), batch,
+  const int64_t last = batch + job_.batches_of(batch) - 1;
+  return fmt::format("worker {}'s loss is {} ({}){}{}", id_, number_of(outcome_.loss),
+                     last == batch ? fmt::format("batch {}", batch) : fmt::format("batches {} to {}", batch, last),
                      outcome_.where.empty() ? "" : "; first not finite: ", outcome_.where);
 }
 

@@ -10,7 +10,7 @@
 
 namespace tg {
 
-// What a worker's task number `step` draws from.
+// What a worker draws from for its minibatch number `step`.
 Stream worker_stream(const Job& job, WorkerId worker, int64_t step);
 
 class WorkerSide {
@@ -18,9 +18,9 @@ class WorkerSide {
   WorkerSide(WorkerId id, const Job& job);
 
   // The buffer into which the shards write their parts of the reply. receive() then replaces its content by what the
-  // worker decodes from it, and returns the number of encoded bytes. `step` counts the worker's tasks from 0.
+  // worker decodes from it, and returns the number of encoded bytes. `task` counts the worker's tasks from 0.
   Span reply() { return sent_.span(); }
-  int64_t receive(int64_t step);
+  int64_t receive(int64_t task);
   // The decoded reply: the parameters from which the worker computes, until the next reply.
   View sent() const { return sent_.view(); }
 
@@ -28,7 +28,7 @@ class WorkerSide {
   std::optional<int64_t> fixed_bytes() const;
 
   struct Outcome {
-    double loss = 0;    // of the batch, where the rule asked for its gradient first; or one that is not finite
+    double loss = 0;    // mean over the batches, each where the rule first asked for its gradient; or not finite
     int64_t bytes = 0;  // of the encoded message
     std::string where;  // Task::where_not_finite() if the loss is not finite
   };
@@ -36,8 +36,9 @@ class WorkerSide {
   // fc1"
   std::string trouble(int64_t batch) const;
   // Computes the message from sent(). It uses nothing that another worker writes, so different workers may do this on
-  // different threads at the same time. Throws what the task throws, and Error if the rule asks for no gradient.
-  void work(int64_t step, int64_t batch, const StepInfo& info);
+  // different threads at the same time. Throws what the task throws, and Error if the rule does not ask for a
+  // gradient of each batch. `batch` is the first.
+  void work(int64_t task, int64_t batch, const StepInfo& info);
   const Outcome& outcome() const { return outcome_; }
   // The message as the server decodes it.
   View message() const { return message_.view(); }
@@ -50,7 +51,9 @@ class WorkerSide {
   void load(const SnapshotReader& from, bool has_message);
 
  private:
+  // Of the worker's minibatch number `step`, and of what travels with the first of a task.
   Stream stream(int64_t step) const;
+  int64_t first_step(int64_t task) const { return task * job_.rule->batches(); }
 
   WorkerId id_;
   const Job& job_;

@@ -38,6 +38,7 @@ Summary summarise(const History& history) {
       ++measured;
     }
     summary.max_lag = std::max(summary.max_lag, update.lag);
+    summary.gradients += update.gradients;
     summary.bytes_up += update.bytes_up;
     summary.bytes_down += update.bytes_down;
   }

@@ -13,12 +13,13 @@ namespace tg {
 struct UpdateRecord {
   int64_t update = 0;  // number of the update, from 0
   WorkerId worker = 0;
-  int64_t batch = 0;
+  int64_t batch = 0;      // the message's first
+  int64_t gradients = 1;  // minibatch gradients that the message counts as
   int64_t lag = 0;  // how often theta changed between sending the worker its parameters and the arrival of its message
   // Root mean square over the parameters of (theta at the arrival - the parameters that the worker was sent), as in
   // Hakimi et al. 2019; NaN if it was not measured.
   double gap = 0;
-  double loss = 0;          // of the batch, at the parameters that the worker was sent
+  double loss = 0;          // mean over the batches, each where the worker first asked for its gradient
   float learning_rate = 0;  // that the worker was told with these parameters
   double time = 0;          // of the arrival: virtual time units in the simulator, seconds after the start on threads
   int64_t bytes_up = 0;     // encoded bytes of this message
@@ -63,6 +64,7 @@ struct Summary {
   double mean_lag = 0;
   int64_t max_lag = 0;
   double mean_gap = 0;  // over the updates whose gap was measured; NaN if there are updates, but no gap was measured
+  int64_t gradients = 0;
   int64_t bytes_up = 0;
   int64_t bytes_down = 0;
 };

@@ -143,7 +143,7 @@ int explain(const ExplainOptions& options) {
   const std::vector<ShardRange> shards = cut_shards(task.layout(), static_cast<int>(run.logs.size()));
   std::optional<UpdateRecord> update;
   {
-    Progress progress("replaying: ", message.update + 1, task.batches_per_epoch());
+    Progress progress("replaying: ", job.gradients_of(message.update + 1), task.batches_per_epoch());
     Asking listener(message, explanation, shards, progress, interrupt);
     const Replayed replayed =
         replay(job, run.logs, {.evaluate = false, .pool_threads = run.plan.options.pool_threads}, listener);

@@ -46,8 +46,8 @@ Progress::~Progress() {
   say("\n");
 }
 
-void Progress::on_update(const UpdateRecord&) {
-  ++done_;
+void Progress::on_update(const UpdateRecord& update) {
+  done_ += update.gradients;
   if (terminal_ && Clock::now() - drawn_ >= kBetweenDrawings) draw_bar();
 }
 

@@ -115,7 +115,7 @@ std::string workers_text(const History& history, int workers) {
   for (const LostWorker& worker : history.lost) lost[static_cast<std::size_t>(worker.worker)] = worker.reason;
   for (std::size_t worker = 0; worker < of.size(); ++worker) {
     const Summary s = summarise(of[worker]);
-    text += csv_line({std::to_string(worker), std::to_string(of[worker].updates.size()), csv_number(s.mean_lag),
+    text += csv_line({std::to_string(worker), std::to_string(s.gradients), csv_number(s.mean_lag),
                       std::to_string(s.max_lag), csv_number(s.mean_gap), std::to_string(s.bytes_up),
                       std::to_string(s.bytes_down), lost[worker]});
   }

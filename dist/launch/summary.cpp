@@ -66,7 +66,7 @@ std::string status_of(const std::vector<const SummaryRow*>& rows) {
 SummaryRow summary_row(const Plan& plan, const History& history, int64_t batches_per_epoch) {
   const Summary summary = summarise(history);
   const bool finished = history.status == History::Status::finished;
-  const double done = static_cast<double>(history.updates.size()) / static_cast<double>(batches_per_epoch);
+  const double done = static_cast<double>(summary.gradients) / static_cast<double>(batches_per_epoch);
   SummaryRow row{.status = name_of(history.status),
                  .engine = plan.options.engine,
                  .rule = plan.options.rule,

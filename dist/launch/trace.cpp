@@ -51,7 +51,7 @@ int trace(const TraceOptions& options) {
 
   Replayed replayed;
   {
-    Progress progress("replaying: ", last + 1, task.batches_per_epoch());
+    Progress progress("replaying: ", job.gradients_of(last + 1), task.batches_per_epoch());
     Until listener(last, progress, interrupt);
     replayed = replay(job, run.logs, {.evaluate = false, .pool_threads = run.plan.options.pool_threads}, listener);
   }

@@ -26,6 +26,17 @@ void check_order(const Place& place, const Shard& shard, const Event& event, boo
   }
 }
 
+// The first shard's messages are sent for in the order of their batches, from 0 on; what is otherwise is found later.
+void check_batches(const std::vector<EventLog>& logs, const Job& job) {
+  std::vector<int64_t> first;  // batches of the first two
+  for (const Event& event : logs.front().events)
+    if (event.kind == Event::Kind::assign && first.size() < 2) first.push_back(event.batch);
+  if (first.size() < 2 || first[0] != 0 || first[1] <= 0) return;
+  require(first[1] == job.rule->batches(),
+          "replay: the run's messages are of {} minibatches each, those of this rule of {}: it cannot be run on them",
+          first[1], job.rule->batches());
+}
+
 std::vector<std::vector<int64_t>> arrivals_of(const std::vector<EventLog>& logs, int workers) {
   using Kind = Event::Kind;
   std::vector<std::vector<int64_t>> arrivals(static_cast<size_t>(workers));

@@ -27,6 +27,9 @@ void require_at(const Place& place, bool condition, fmt::format_string<Args...> 
 // Throws Error unless `event` can be what happens next at this shard. `last`: it is the last event of the log.
 void check_order(const Place& place, const Shard& shard, const Event& event, bool last);
 
+// Throws Error if the run that wrote the logs had another number of minibatches to a message than job.rule has.
+void check_batches(const std::vector<EventLog>& logs, const Job& job);
+
 inline constexpr int64_t kNever = -1;
 
 // arrivals[worker][task]: the position of the event, in one of the logs, with which this task's message arrives; kNever

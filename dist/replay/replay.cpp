@@ -79,7 +79,7 @@ class Replay {
   Place place(size_t s) const { return {s, tracks_[s].next, tracks_[s].events[tracks_[s].next].kind}; }
 
   struct Copy {
-    int64_t gradients = std::numeric_limits<int64_t>::max();  // not known before shard 0 makes its copy
+    int64_t messages = std::numeric_limits<int64_t>::max();  // not known before shard 0 makes its copy
     double time = 0;
     Tensor theta{};
     size_t parts = 0;  // shards that have copied their part
@@ -107,6 +107,7 @@ Replay::Replay(const Job& job, const std::vector<EventLog>& logs, const ReplayOp
       pool_(pool_threads(job, options.pool_threads, "replay"), job.threads_per_worker) {
   std::vector<std::vector<int64_t>> arrivals = arrivals_of(logs, job.workers);
   std::vector<Shard> shards = make_shards(job, static_cast<int>(logs.size()), "replay");
+  check_batches(logs, job);
   tracks_.reserve(shards.size());
   for (size_t s = 0; s < shards.size(); ++s)
     tracks_.push_back({.shard = std::move(shards[s]),
@@ -215,7 +216,7 @@ void Replay::step(size_t s) {
 // Reports the updates that all shards have taken in. An evaluation that comes before an update must be reported first:
 // the update then waits until all shards have copied their part of theta for that evaluation.
 void Replay::report() {
-  const auto waits = [this](const auto& copy) { return copy.second.gradients <= ledger_.reported(); };
+  const auto waits = [this](const auto& copy) { return copy.second.messages <= ledger_.reported(); };
   while (!over_ && std::none_of(copies_.begin(), copies_.end(), waits)) {
     if (observer_.stop()) {
       stopped_ = true;
@@ -284,16 +285,13 @@ Event Replay::arrive(size_t s, const Event& event) {
         fmt::format("at update {}: {}", track.shard.accepted(), from.side.trouble(event.batch)));
     return event;
   }
-  if (s == 0)
-    from.record = {.update = track.shard.accepted(),
-                   .worker = event.worker,
-                   .batch = event.batch,
-                   .lag = track.shard.lag(event.worker),
-                   .loss = outcome.loss,
-                   .learning_rate = event.learning_rate,
-                   .time = event.time,
-                   .bytes_up = outcome.bytes,
-                   .bytes_down = from.bytes_down};
+  if (s == 0) {
+    from.record = track.shard.record(event.worker);
+    from.record.loss = outcome.loss;
+    from.record.time = event.time;
+    from.record.bytes_up = outcome.bytes;
+    from.record.bytes_down = from.bytes_down;
+  }
   from.squares[s] = track.shard.squared_gap(from.side.sent());
   if (event.taken) {
     Terms* const terms = observer_.explain_to(static_cast<int>(s), event.worker, event.batch, track.shard.theta());
@@ -324,12 +322,12 @@ Event Replay::evaluate(size_t s, const Event& event) {
              copies_.size());
   if (!copy.theta.defined()) copy.theta = Tensor::zeros({job_.task->layout().size()});
   if (s == 0) {
-    copy.gradients = shard.accepted();
+    copy.messages = shard.accepted();
     copy.time = event.time;
   }
   std::copy(shard.theta().begin(), shard.theta().end(), shard.range().part_of(copy.theta.span()).begin());
   if (++copy.parts == tracks_.size()) {
-    ledger_.evaluation(copy.gradients, copy.time, copy.theta);
+    ledger_.evaluation(copy.messages, copy.time, copy.theta);
     copies_.erase(event.batch);
   }
   return shard.evaluate(event.batch);

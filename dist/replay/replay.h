@@ -28,7 +28,7 @@ struct Replayed {
 //
 // With the rule that ran (and the same build, processor and threads per worker), the final parameters are those of the
 // run, bit for bit. With another rule they are what that rule would have made of the same arrivals, batches, initial
-// parameters and learning rates.
+// parameters and learning rates; its messages must have as many batches.
 //
 // `logs` has one log for each shard. The logs of a run that was killed have no end; they are replayed as far as all of
 // them reach. Throws Error, naming shard and event, if the events contradict each other; and with the message of what

@@ -23,8 +23,8 @@ class GammaClock {
  public:
   // Throws Error for a mean that is not positive and finite, or a variation outside of [0, 1].
   GammaClock(const ClockOptions& options, int workers, const Stream& stream);
-  // Duration, in time units, of task number `task` of `worker`. A function of stream, worker and task: the order of
-  // calls does not matter.
+  // Duration, in time units, of minibatch number `task` of `worker`. A function of stream, worker and task: the order
+  // of calls does not matter.
   double duration(int worker, int64_t task) const;
   double machine_mean(int worker) const;  // mean_i, in time units
 

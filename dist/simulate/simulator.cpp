@@ -71,8 +71,8 @@ class Simulation {
   void end(History::Status status, std::string message = {});
   void schedule(double time, bool arrived, WorkerId worker);
   void tell(Event event);
-  // Beside the message that arrives next, the run needs no more gradients than these.
-  void limit_ahead() { pool_.limit_ahead(job_.gradients - shard_.accepted() - 1); }
+  // Beside the message that arrives next, the run needs no more messages than these.
+  void limit_ahead() { pool_.limit_ahead(job_.messages() - shard_.accepted() - 1); }
   Slot& slot(WorkerId id) { return slots_[static_cast<size_t>(id)]; }
 
   const Job& job_;
@@ -91,7 +91,7 @@ class Simulation {
   double seconds_before_ = 0;  // until the snapshot that the run goes on from
   double now_ = 0;
   int64_t scheduled_ = 0;    // events
-  int64_t assigned_ = 0;     // batches
+  int64_t assigned_ = 0;     // messages
   int64_t evaluations_ = 0;  // begun
   bool ended_ = false;
   AheadPool pool_;  // destroyed first: its threads use the others
@@ -117,7 +117,7 @@ History Simulation::run() {
     join();
   while (!ended_) {
     require(!events_.empty(), "simulate: after {} of {} gradients the rule's gate lets no worker go on",
-            shard_.accepted(), job_.gradients);
+            job_.gradients_of(shard_.accepted()), job_.gradients);
     const SimulatedEvent event = events_.top();
     const bool stop = event.arrived && observer_.stop();
     if (stop && job_.snapshot_every > 0) take_snapshot();
@@ -191,34 +191,27 @@ void Simulation::arrived(WorkerId id) {
   // written, but not sent.
   for (const WorkerId released : verdict.release) reply(released);
   if (!verdict.taken) return;
-  const bool last = shard_.accepted() == job_.gradients;
-  if (last || (job_.evaluate_every > 0 && shard_.accepted() % job_.evaluate_every == 0)) evaluate();
+  const bool last = shard_.accepted() == job_.messages();
+  if (last || job_.due(job_.evaluate_every, shard_.accepted())) evaluate();
   if (ended_) return;
   if (last) return end(History::Status::finished);
-  if (job_.snapshot_every > 0 && shard_.accepted() % job_.snapshot_every == 0) take_snapshot();
+  if (job_.due(job_.snapshot_every, shard_.accepted())) take_snapshot();
 }
 
 void Simulation::take(WorkerId id) {
   Slot& from = slot(id);
   const WorkerSide::Outcome& outcome = from.worker.outcome();
-  const int64_t update = shard_.accepted();
   if (!std::isfinite(outcome.loss))
     return end(History::Status::diverged,
-               fmt::format("at update {}: {}", update, from.worker.trouble(shard_.batch(id))));
+               fmt::format("at update {}: {}", shard_.accepted(), from.worker.trouble(shard_.batch(id))));
 
   const View sent = from.worker.sent();
-  const UpdateRecord record{
-      .update = update,
-      .worker = id,
-      .batch = shard_.batch(id),
-      .lag = shard_.lag(id),
-      .gap = root_mean_square(shard_.squared_gap(sent), job_.task->layout().count()),
-      .loss = outcome.loss,
-      .learning_rate = shard_.told(id).learning_rate,
-      .time = now_,
-      .bytes_up = outcome.bytes,
-      .bytes_down = from.bytes_down,
-  };
+  UpdateRecord record = shard_.record(id);
+  record.gap = root_mean_square(shard_.squared_gap(sent), job_.task->layout().count());
+  record.loss = outcome.loss;
+  record.time = now_;
+  record.bytes_up = outcome.bytes;
+  record.bytes_down = from.bytes_down;
   if (Terms* const terms = observer_.explain_to(0, id, record.batch, shard_.theta()))
     shard_.explain(id, from.worker.message(), sent, *terms);
   const Event event = shard_.take(id, from.worker.message(), sent, outcome.loss);
@@ -232,15 +225,17 @@ void Simulation::take(WorkerId id) {
 void Simulation::reply(WorkerId id) {
   require(id >= 0 && id < job_.workers, "simulate: the rule's gate lets worker {} go on, which does not exist", id);
   Slot& to = slot(id);
-  const float rate = job_.schedule.rate(shard_.accepted());
-  if (shard_.accepted() == job_.gradients) return tell(shard_.release(id, rate, to.worker.reply()));
+  const float rate = job_.schedule.rate(job_.gradients_of(shard_.accepted()));
+  if (shard_.accepted() == job_.messages()) return tell(shard_.release(id, rate, to.worker.reply()));
 
-  const Event event = shard_.assign(id, assigned_++, rate, to.worker.reply());
+  const Event event = shard_.assign(id, assigned_++ * job_.rule->batches(), rate, to.worker.reply());
   const int64_t task = to.tasks++;
   to.bytes_down = to.worker.receive(task);
   tell(event);
 
-  const double ready = now_ + link_.duration(to.bytes_down) + clock_.duration(id, task);
+  double ready = now_ + link_.duration(to.bytes_down);
+  for (int64_t i = 0; i < job_.batches_of(event.batch); ++i)
+    ready += clock_.duration(id, task * job_.rule->batches() + i);
   to.task = pool_.submit(
       ready, [&to, task, batch = event.batch, info = shard_.told(id)] { to.worker.work(task, batch, info); });
   schedule(ready, false, id);
@@ -271,7 +266,7 @@ void Simulation::take_snapshot() {
   Snapshot snapshot;
   mark(snapshot, job_, kName, 1);
   save(SnapshotWriter(snapshot));
-  observer_.on_snapshot(snapshot, shard_.accepted());
+  observer_.on_snapshot(snapshot, job_.gradients_of(shard_.accepted()));
 }
 
 void Simulation::save(SnapshotWriter to) const {

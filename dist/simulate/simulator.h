@@ -23,17 +23,18 @@ struct SimulatorOptions {
   int pool_threads = 0;
 };
 
-// A worker is sent parameters and the next batch, computes for as long as the clock says, and sends its message; the
+// A worker is sent parameters and the next batch (or as many as its rule's messages have), computes for as long as the
+// clock says for each, and sends its message; the
 // link adds its time in both directions. A gradient depends only on what its worker was sent, so the gradients of all
 // workers can be computed ahead of the clock, on a pool of threads; the server takes them in in the order of the clock.
 // If the gate refuses a message, its batch is not used again.
 //
-// A snapshot is taken after exactly every job.snapshot_every gradients. Gradients that are being computed are finished
-// first, since a computation cannot be saved. A run that goes on from a snapshot has, bit for bit, the results of one
-// that was never interrupted.
+// A snapshot is taken with the message that completes every job.snapshot_every gradients. Gradients that are being
+// computed are finished first, since a computation cannot be saved. A run that goes on from a snapshot has, bit for
+// bit, the results of one that was never interrupted.
 //
 // The run ends
-// - finished, after job.gradients messages;
+// - finished, after job.messages();
 // - diverged, if the loss of a batch or of an evaluation, or a parameter of an evaluated theta, is not finite;
 // - stopped, if the observer asks for it; there is no evaluation at the end then.
 // The observer is called on the calling thread. Throws Error for a job or options that cannot run, and with the message

@@ -9,6 +9,7 @@ namespace tg {
 inline constexpr std::tuple kUpdateFields{Field("update", &UpdateRecord::update),
                                           Field("worker", &UpdateRecord::worker),
                                           Field("batch", &UpdateRecord::batch),
+                                          Field("gradients", &UpdateRecord::gradients),
                                           Field("lag", &UpdateRecord::lag),
                                           Field("gap", &UpdateRecord::gap),
                                           Field("loss", &UpdateRecord::loss),

@@ -55,7 +55,7 @@ struct Seat {
 // What workers report to the engine's own thread, which takes it every few milliseconds.
 struct Mail {
   struct Copy {
-    int64_t gradients;
+    int64_t messages;  // taken in before it
     double time;
     Tensor theta;
   };

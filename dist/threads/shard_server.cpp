@@ -29,6 +29,20 @@ struct ShardServer::Visit {
   std::optional<Mail::Copy> copy{};
 };
 
+namespace {
+
+// Of the message of `from`, which is at the first shard.
+UpdateRecord record_of(const Seat& from, const Shard& first, double now) {
+  UpdateRecord record = first.record(from.id);
+  record.loss = from.side->outcome().loss;
+  record.time = now;
+  record.bytes_up = from.side->outcome().bytes;
+  record.bytes_down = from.bytes_down;
+  return record;
+}
+
+}  // namespace
+
 ShardServer::ShardServer(RunState& run, int shards)
     : run_(run),
       job_(run.job),
@@ -49,7 +63,7 @@ void ShardServer::open() {
     for (const WorkerId id : gate_->join(seat.id)) released.push_back(id);
   }
   for (const WorkerId id : released) {
-    seat(id).batch = assigned_++;
+    seat(id).batch = next_batch();
     for (Locked& at : shards_) send(at, seat(id), 0);
     seat(id).ready = true;
   }
@@ -178,45 +192,36 @@ void ShardServer::hand_in(Visit& visit, Locked& at, double now) {
   const WorkerSide& side = *visit.from.side;
   if (visit.kind == Visit::Kind::refused) return at.record(at.shard.refuse(id, side.outcome().loss), now);
 
-  if (&at == &shards_.front())
-    visit.record = {.update = at.shard.accepted(),
-                    .worker = id,
-                    .batch = visit.from.batch,
-                    .lag = at.shard.lag(id),
-                    .loss = side.outcome().loss,
-                    .learning_rate = visit.from.info.learning_rate,
-                    .time = now,
-                    .bytes_up = side.outcome().bytes,
-                    .bytes_down = visit.from.bytes_down};
+  if (&at == &shards_.front()) visit.record = record_of(visit.from, at.shard, now);
   if (visit.measure_gap) visit.squares += at.shard.squared_gap(side.sent());
   at.record(at.shard.take(id, side.message(), side.sent(), side.outcome().loss), now);
 }
 
 // Decides at the first shard what must be the same for all shards: batches, the run's last message, evaluations.
 void ShardServer::decide(Visit& visit, const Shard& first, double now) {
-  const int64_t accepted = first.accepted();
-  const bool last = accepted == job_.gradients;
+  const int64_t messages = first.accepted(), gradients = job_.gradients_of(messages);
+  const bool last = messages == job_.messages();
   for (const WorkerId id : visit.released) {
     require(!first.at_work(id), "threads: the rule's gate lets worker {} go on, which is at work", id);
-    seat(id).batch = last ? -1 : assigned_++;
+    seat(id).batch = last ? -1 : next_batch();
   }
   if (visit.kind != Visit::Kind::taken) return;
-  run_.taken = accepted;
+  run_.taken = messages;
   if (last) {
     run_.over = true;
     run_.end(History::Status::finished, "");
-  } else if (accepted >= next_evaluation_ && run_.may_copy()) {
+  } else if (gradients >= next_evaluation_ && run_.may_copy()) {
     visit.evaluation = evaluations_++;
-    visit.copy = {accepted, now, Tensor::empty({job_.task->layout().size()})};
+    visit.copy = {messages, now, Tensor::empty({job_.task->layout().size()})};
     ++run_.copies;
-    next_evaluation_ = (accepted / job_.evaluate_every + 1) * job_.evaluate_every;
+    next_evaluation_ = (gradients / job_.evaluate_every + 1) * job_.evaluate_every;
   }
 }
 
 // Writes this shard's part of what `to` works from next. decide() has written the number of its batch to the seat.
 void ShardServer::send(Locked& at, Seat& to, double now) {
   const bool first = &at == &shards_.front();
-  const float rate = first ? job_.schedule.rate(at.shard.accepted()) : to.info.learning_rate;
+  const float rate = first ? job_.schedule.rate(job_.gradients_of(at.shard.accepted())) : to.info.learning_rate;
   const Span reply = to.side->reply();
   at.record(to.batch < 0 ? at.shard.release(to.id, rate, reply) : at.shard.assign(to.id, to.batch, rate, reply), now);
   if (first) to.info = at.shard.told(to.id);

@@ -49,6 +49,8 @@ class ShardServer : public Server {
   void post(const Visit& visit);
   void wake(std::span<const WorkerId> released);
   Seat& seat(WorkerId id);
+  // The first batch of the message that is sent for next. Under the first shard's lock.
+  int64_t next_batch() { return assigned_++ * job_.rule->batches(); }
 
   RunState& run_;
   const Job& job_;
@@ -58,7 +60,7 @@ class ShardServer : public Server {
   std::unique_ptr<Gate> gate_;  // null where nobody ever waits
 
   // Protected by the first shard's lock.
-  int64_t assigned_ = 0;     // batches sent to workers
+  int64_t assigned_ = 0;     // messages that were sent for
   int64_t evaluations_ = 0;  // begun
   int64_t next_evaluation_;  // due when so many gradients are accepted
 

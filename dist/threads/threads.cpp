@@ -105,7 +105,7 @@ class Engine {
   Watch watch_{run_, options_};
   Mail mail_;                  // a member only to use its memory again
   AheadPool pool_;             // for evaluations; destroyed before what they use
-  int64_t next_snapshot_ = 0;  // due when so many messages are taken in
+  int64_t next_snapshot_ = 0;  // due when so many gradients are accepted
   bool stopping_ = false;      // the observer wants to stop; a snapshot may have to be taken first
 
   std::latch prepared_{job_.workers}, opened_{1};
@@ -133,7 +133,7 @@ History Engine::run() {
   if (!run_.status()) {
     const LostWorker& first = history_.lost.front();
     fail("threads: all workers are lost, after {} of {} gradients; the first was worker {}, after {}: {}",
-         run_.taken.load(), job_.gradients, first.worker, first.update, first.reason);
+         job_.gradients_of(run_.taken), job_.gradients, first.worker, first.update, first.reason);
   }
   return result();
 }
@@ -229,7 +229,7 @@ void Engine::report() {
     history_.lost.push_back(std::move(lost));
   }
   for (const UpdateRecord& update : mail_.updates) ledger_.update(update);
-  for (Mail::Copy& copy : mail_.copies) ledger_.evaluation(copy.gradients, copy.time, std::move(copy.theta));
+  for (Mail::Copy& copy : mail_.copies) ledger_.evaluation(copy.messages, copy.time, std::move(copy.theta));
   mail_.clear();
   do {
     if (observer_.stop()) stop();
@@ -246,25 +246,25 @@ void Engine::stop() {
 
 void Engine::plan_snapshot() {
   const int64_t every = std::max<int64_t>(job_.snapshot_every, 1);
-  next_snapshot_ = (run_.taken / every + 1) * every;
+  next_snapshot_ = (job_.gradients_of(run_.taken) / every + 1) * every;
 }
 
 // One step towards the next snapshot: pause the workers, or see whether all of them rest, or take it. The run stands
 // still until the slowest worker has come to rest and the state is copied, and no longer.
 void Engine::look_after_snapshots() {
   if (run_.over) return run_.go_on();  // workers may rest for a snapshot that is not taken any more
-  if (job_.snapshot_every > 0 && (stopping_ || run_.taken >= next_snapshot_)) run_.pause();
+  if (job_.snapshot_every > 0 && (stopping_ || job_.gradients_of(run_.taken) >= next_snapshot_)) run_.pause();
   if (!run_.paused() || !server_->at_rest()) return;
   report();  // so that the observer knows everything that the snapshot contains
   if (run_.over) return run_.go_on();
-  const int64_t taken = run_.taken;
+  const int64_t gradients = job_.gradients_of(run_.taken);
   Snapshot snapshot;
   mark(snapshot, job_, kName, options_.shards);
   save(SnapshotWriter(snapshot));
   plan_snapshot();
   if (stopping_) server_->end(History::Status::stopped, "");
   run_.go_on();
-  observer_.on_snapshot(snapshot, taken);
+  observer_.on_snapshot(snapshot, gradients);
 }
 
 void Engine::save(SnapshotWriter to) const {
@@ -309,7 +309,7 @@ History Engine::result() {
   history_.message = run_.message();
   const double now = run_.seconds();
   if (history_.status == History::Status::finished) {
-    ledger_.evaluation(job_.gradients, now, server_->last_copy());
+    ledger_.evaluation(job_.messages(), now, server_->last_copy());
     if (!ledger_.trouble().empty()) {
       history_.status = History::Status::diverged;
       history_.message = ledger_.trouble();

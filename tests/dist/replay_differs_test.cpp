@@ -154,10 +154,10 @@ BOOST_AUTO_TEST_CASE(the_identities_hold_on_recorded_arrivals) {
       job.schedule = schedule;
       job.gate = fake::gate(rule->needs_rounds() ? "bsp" : "ssp:bound=20");
       const int cut = rule->shardable() ? shards : 1;
-      Recorded& recorded = recordings[fmt::format("{} {} {} {} {}", workers, cut, rule->needs_rounds(), schedule.peak(),
-                                                  schedule.rate(60))];
+      Recorded& recorded = recordings[fmt::format("{} {} {} {} {} {}", workers, cut, rule->needs_rounds(),
+                                                  rule->batches(), schedule.peak(), schedule.rate(60))];
       if (recorded.logs.empty()) {
-        const auto recording_rule = fake::rule("asgd");
+        const auto recording_rule = fake::rule(rule->batches() == 1 ? "asgd" : spec);
         Job recording = job;
         recording.rule = recording_rule.get();
         recorded = record(recording, {.shards = cut});

@@ -20,7 +20,9 @@ class Keeper : public Recorder {
     for (const auto& of : shards) heard_.push_back(of.size());
     at.push_back(gradients);
     ++taken;
-    BOOST_TEST(std::ssize(updates) == gradients);
+    int64_t heard = 0;
+    for (const UpdateRecord& update : updates) heard += update.gradients;
+    BOOST_TEST(heard == gradients);
     updates_heard_ = updates.size();
     evaluations_heard_ = evaluations.size();
   }

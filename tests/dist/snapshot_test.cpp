@@ -60,16 +60,17 @@ void check_same(const History& a, const Keeper& heard_a, const History& b, const
   BOOST_TEST(same(heard_a.evaluations, heard_b.evaluations, kEvaluationFields));
 }
 
-// Stopped after `first` gradients and gone on with, against the whole run.
+// Stopped after the message that makes it `first` gradients and gone on with, against the whole run.
 void check_resumes(const Made& made, int64_t first) {
   const TemporaryFolder folder;
   Keeper whole(folder / "none"), parts(folder / "snapshot");
   const History all = made.run(whole, 0);
-  parts.stop_after = first;
+  const int64_t batches = fake::rule(made.rule)->batches(), messages = (first + batches - 1) / batches;
+  parts.stop_after = messages;
   const History begun = made.run(parts, 1'000'000);
   BOOST_TEST((begun.status == History::Status::stopped));
-  BOOST_TEST(std::ssize(begun.updates) == first);
-  BOOST_REQUIRE(parts.at == std::vector<int64_t>{first});
+  BOOST_TEST(std::ssize(begun.updates) == messages);
+  BOOST_REQUIRE(parts.at == std::vector<int64_t>{messages * batches});
   parts.cut();
   SnapshotFile file(folder / "snapshot");
   const History ended = made.run(parts, 0, &file);

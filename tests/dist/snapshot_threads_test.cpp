@@ -74,7 +74,7 @@ std::vector<EventLog> logs_of(const Keeper& heard) {
 // One run in the end: every update once, in order, with times that grow, and a replay that ends where it did.
 void check_whole(const Made& made, const Keeper& heard, const History& history) {
   BOOST_TEST((history.status == History::Status::finished));
-  BOOST_REQUIRE(std::ssize(history.updates) == made.gradients);
+  BOOST_REQUIRE(std::ssize(history.updates) == (made.gradients - 1) / fake::rule(made.rule)->batches() + 1);
   BOOST_TEST(heard.updates.size() == history.updates.size());
   for (size_t i = 0; i < history.updates.size(); ++i) {
     BOOST_REQUIRE(history.updates[i].update == static_cast<int64_t>(i));
@@ -106,12 +106,13 @@ void check_whole(const Made& made, const Keeper& heard, const History& history) 
 void check_resumes(const Made& made) {
   const TemporaryFolder folder;
   Keeper heard(folder / "snapshot");
-  heard.stop_after = 60;
+  const int64_t batches = fake::rule(made.rule)->batches();
+  heard.stop_after = 60 / batches;
   const History begun = made.run(heard, 1'000'000, 1);
   BOOST_TEST((begun.status == History::Status::stopped));
   BOOST_REQUIRE(heard.at.size() == 1u);
-  BOOST_TEST(heard.at[0] >= 60);
-  BOOST_TEST(std::ssize(begun.updates) == heard.at[0]);
+  BOOST_TEST(heard.at[0] >= 60 / batches * batches);
+  BOOST_TEST(batches * std::ssize(begun.updates) == heard.at[0]);
   heard.cut();
   {
     SnapshotFile file(folder / "snapshot");

@@ -138,9 +138,10 @@ BOOST_AUTO_TEST_CASE(as_text) {
 BOOST_AUTO_TEST_CASE(every_rule) {
   for (const SpecInfo& info : rule_infos()) BOOST_TEST_CONTEXT(info.name) {
       const Run run("--workers 3 --rule " + info.name);
-      const json all = run.explained("--update 17");
+      const int update = static_cast<int>(17 / make_rule(Spec::parse(info.name, rule_infos(), "rule"))->batches());
+      const json all = run.explained("--update " + std::to_string(update));
       BOOST_TEST(term(all, "step")["norm"].get<double>() > 0);
-      BOOST_TEST(all["batch"] == run.message(17).batch);
+      BOOST_TEST(all["batch"] == run.message(update).batch);
     }
 }
 
