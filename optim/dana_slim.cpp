@@ -34,6 +34,23 @@ struct DanaSlimHandOver {
 
 }  // namespace
 
+void DanaSlimWorker::explain(View received, const StepInfo& info, Oracle& oracle, Terms& terms) const {
+  using Parts = DanaSlimStep::Parts;
+  Vector<float> gradient(received.size, received.device);
+  oracle.gradient(received, gradient.span());
+  const auto say = [&](const char* name, auto part) {
+    tell(terms, name, step(info), part, received, velocity_.view(), ahead_.view(), View(gradient.view()));
+  };
+  terms.term("g", gradient.view());
+  say("weight_decay received", &Parts::decay);
+  terms.term("v before", velocity_.view());
+  say("v after = gamma v + g + weight_decay received", &Parts::v);
+  say("eta v", &Parts::step);
+  terms.term("look-ahead before = gamma eta_old v_old", ahead_.view());
+  say("look-ahead after = gamma eta v", &Parts::ahead);
+  say("u = eta v + gamma (eta v - eta_old v_old)", &Parts::u);
+}
+
 // The message was not subtracted from Theta: the next one is the difference to the message before it.
 void DanaSlimWorker::not_taken() {
   eta_ = eta_before_;

@@ -69,6 +69,7 @@ class DanaSlimWorker : public Worker {
     eta_before_ = eta_;
     eta_ = info.learning_rate;
   }
+  void explain(View received, const StepInfo& info, Oracle& oracle, Terms& terms) const override;
   void not_taken() override;
   bool farewell(Span message) override;
   View ahead() const override { return ahead_.view(); }

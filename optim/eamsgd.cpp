@@ -12,6 +12,16 @@ SpecInfo Eamsgd::info() {
 
 EamsgdOptions EamsgdOptions::from(const Spec& spec) { return {EasgdOptions::from(spec), tg::momentum(spec)}; }
 
+void EamsgdWorker::explain(View received, const StepInfo& info, Oracle& oracle, Terms& terms) const {
+  Vector<float> at(received.size, received.device), gradient(received.size, received.device);
+  for_each(LookAhead{eta_, gamma_}, at.span(), received, velocity_.view());
+  oracle.gradient(at.view(), gradient.span());
+  terms.term("x - gamma (eta_old v)", at.view());
+  terms.term("g", gradient.view());
+  tg::explain(MomentumStep{info.learning_rate, gamma_, weight_decay_}, received, velocity_.view(), gradient.view(),
+              terms);
+}
+
 void EamsgdWorker::save(StateWriter& state) const {
   state.write("velocity", velocity_.view());
   state.write("before", before_.view());

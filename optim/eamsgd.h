@@ -32,7 +32,6 @@ class EamsgdWorker : public Worker {
         weight_decay_(options.weight_decay),
         x_(layout.size(), kCpu),
         at_(layout.size(), kCpu),
-        gradient_(layout.size(), kCpu),
         velocity_(layout.size(), kCpu),
         before_(layout.size(), kCpu) {}
 
@@ -40,14 +39,16 @@ class EamsgdWorker : public Worker {
     for_each(Copy{}, before_.span(), velocity_.view());
     eta_before_ = eta_;
     for_each(Copy{}, x_.span(), received);
+    const Span gradient = message;  // until the loop is done
     do {
       for_each(LookAhead{eta_, gamma_}, at_.span(), x_.view(), velocity_.view());
-      oracle.gradient(at_.view(), gradient_.span());
+      oracle.gradient(at_.view(), gradient);
       eta_ = info.learning_rate;
-      for_each(MomentumStep{eta_, gamma_, weight_decay_}, x_.span(), velocity_.span(), gradient_.view());
+      for_each(MomentumStep{eta_, gamma_, weight_decay_}, x_.span(), velocity_.span(), View(gradient));
     } while (oracle.next_batch());
     for_each(Difference{}, message, received, x_.view());
   }
+  void explain(View received, const StepInfo& info, Oracle& oracle, Terms& terms) const override;
   // x is again what the server has; so must the velocity be.
   void not_taken() override {
     for_each(Copy{}, velocity_.span(), before_.view());
@@ -58,7 +59,7 @@ class EamsgdWorker : public Worker {
 
  private:
   float gamma_, weight_decay_;
-  Vector<float> x_, at_, gradient_;  // nothing of them is kept from one message to the next
+  Vector<float> x_, at_;             // nothing of them is kept from one message to the next
   Vector<float> velocity_, before_;  // v; and v before the last message, should that be refused
   float eta_ = 0, eta_before_ = 0;   // the rates that both were last applied with
 };

@@ -16,21 +16,27 @@ struct Difference {
 //   message =  received - x
 class LocalWorker : public Worker {
  public:
-  LocalWorker(const Layout& layout, float weight_decay)
-      : weight_decay_(weight_decay), x_(layout.size(), kCpu), gradient_(layout.size(), kCpu) {}
+  LocalWorker(const Layout& layout, float weight_decay) : weight_decay_(weight_decay), x_(layout.size(), kCpu) {}
 
   void work(View received, const StepInfo& info, Oracle& oracle, Span message) override {
     for_each(Copy{}, x_.span(), received);
+    const Span gradient = message;  // until the loop is done
     do {
-      oracle.gradient(x_.view(), gradient_.span());
-      for_each(PlainStep{info.learning_rate, weight_decay_}, x_.span(), gradient_.view());
+      oracle.gradient(x_.view(), gradient);
+      for_each(PlainStep{info.learning_rate, weight_decay_}, x_.span(), View(gradient));
     } while (oracle.next_batch());
     for_each(Difference{}, message, received, x_.view());
+  }
+  void explain(View received, const StepInfo& info, Oracle& oracle, Terms& terms) const override {
+    Vector<float> gradient(received.size, received.device);
+    oracle.gradient(received, gradient.span());
+    terms.term("g", gradient.view());
+    tg::explain(PlainStep{info.learning_rate, weight_decay_}, received, gradient.view(), terms);
   }
 
  private:
   float weight_decay_;
-  Vector<float> x_, gradient_;  // nothing of them is kept from one message to the next
+  Vector<float> x_;  // nothing of it is kept from one message to the next
 };
 
 }  // namespace tg

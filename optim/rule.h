@@ -105,6 +105,9 @@ class Worker {
   virtual ~Worker() = default;
   // Computes the message from the reply. Default: message = gradient(reply).
   virtual void work(View reply, const StepInfo& info, Oracle& oracle, Span message);
+  // Says, just before work() on the same reply, what its message is going to be made of, term by term; of a local loop,
+  // the first step. Changes nothing but the oracle. Default: nothing, where the message is the gradient.
+  virtual void explain(View /*reply*/, const StepInfo&, Oracle&, Terms&) const {}
   // The last message was refused by the gate.
   virtual void not_taken() {}
   // Writes a last message at a clean leave and returns true, or returns false.

@@ -161,6 +161,24 @@ BOOST_AUTO_TEST_CASE(a_worker_that_leaves_and_comes_again_starts_at_zero) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(who_comes_and_goes_without_a_message_changes_no_byte) {
+  std::vector<std::string> specs = {"dc-asgd-a:mean-square=worker", "yellowfin:closed-loop=true"};
+  for (const SpecInfo& info : rule_infos()) specs.push_back(info.name);
+  for (const std::string& spec : specs) {
+    const auto rule = test::rule(spec);
+    if (rule->sequential()) continue;
+    for (const bool in_good_order : {false, true}) {
+      Driver driver = started(*rule, 50);
+      StateMap before, after;
+      driver.update().save(before);
+      driver.join(9);
+      in_good_order ? driver.leave_in_good_order(9) : driver.leave(9);
+      driver.update().save(after);
+      BOOST_TEST_CONTEXT(spec) { BOOST_CHECK(before.values() == after.values()); }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(damaged_states_are_refused) {
   const auto rule = test::rule("dana-zero");
   StateMap good;

@@ -210,6 +210,50 @@ BOOST_AUTO_TEST_CASE(a_look_ahead_is_how_far_a_worker_is_sent_from_theta) {
   }
 }
 
+// One batch of the task, as often as it is asked for.
+struct OneBatch : Oracle {
+  explicit OneBatch(int64_t number) : batch(number) {}
+  void gradient(View at, Span out) override { Logistic(37).gradient()(at, batch, out); }
+  bool next_batch() override { return false; }
+  int64_t batch;
+};
+
+StateMap state_of(const Worker& worker) {
+  StateMap state;
+  worker.save(state);
+  return state;
+}
+
+BOOST_AUTO_TEST_CASE(terms_of_a_worker_make_its_message) {
+  const Logistic task(37);
+  const Values received = task.initial();
+  for (const char* spec : {"dana-slim:weight-decay=0.01", "easgd:weight-decay=0.01",
+                           "eamsgd:momentum=0.9,weight-decay=0.01", "local-sgd:weight-decay=0.01"}) {
+    const auto worker = rule(spec)->worker(0, task.layout());
+    const bool slim = std::string(spec).starts_with("dana-slim"),
+               momentum = slim || std::string(spec).starts_with("eamsgd");
+    for (int64_t batch = 0; batch < 3; ++batch) BOOST_TEST_CONTEXT(spec << ", batch " << batch) {
+        const StepInfo info{.learning_rate = 0.1f / static_cast<float>(1 + batch)};
+        Told told;
+        OneBatch first(batch), again(batch);
+        const StateMap before = state_of(*worker);
+        worker->explain(view_of(received), info, first, told);
+        BOOST_CHECK(before.values() == state_of(*worker).values());
+        Values message(received.size());
+        worker->work(view_of(received), info, again, {message.data(), task.layout().size()});
+        for (size_t k = 0; k < 37; ++k) {
+          const float decay = 0.01f * received[k], g = told.of("g")[k];
+          if (momentum) check_same(told.of("v after")[k], 0.9f * told.of("v before")[k] + (g + decay));
+          if (slim)
+            check_same(message[k], told.of("u")[k]);
+          else
+            check_same(message[k], received[k] - (received[k] - told.of("step")[k]));
+        }
+        if (slim) BOOST_TEST(same_bits(told.of("look-ahead after"), values_of(worker->ahead())));
+      }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_rule_that_says_nothing_shows_its_message) {
   struct Silent : Update {
     void apply(WorkerId, View, const StepInfo&) override {}
