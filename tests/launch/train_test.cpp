@@ -155,7 +155,8 @@ BOOST_AUTO_TEST_CASE(a_sequential_rule_runs_with_one_worker_and_says_so) {
 
 BOOST_AUTO_TEST_CASE(defaults_suit_every_rule_and_runs_get_folders_of_their_own) {
   const TemporaryFolder folder;
-  for (const std::string rule : {"sgd", "ssgd", "asgd", "dc-asgd-c", "dc-asgd-a", "multi-asgd", "dana-zero"}) {
+  for (const std::string rule : {"sgd", "ssgd", "asgd", "dc-asgd-c", "dc-asgd-a", "multi-asgd", "dana-zero",
+                                 "dana-slim", "easgd", "eamsgd", "local-sgd", "yellowfin", "adam"}) {
     BOOST_TEST_CONTEXT(rule) {
       BOOST_TEST(run_in(folder, "train --epochs 0.1 --workers 2 --rule " + rule + kQuick).status == 0);
       const auto row = summary(default_folder(folder));
