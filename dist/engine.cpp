@@ -1,6 +1,7 @@
 #include "dist/engine.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "dist/cores.h"
 
@@ -37,6 +38,9 @@ void check_job(const Job& job, const char* engine) {
           "{}: messages of {} minibatches; from 1 to {} are possible", engine, job.rule->batches(), kMostBatches);
   require(job.evaluate_every >= 0, "{}: an evaluation every {} gradients; use 0 for one at the end alone", engine,
           job.evaluate_every);
+  require(job.clip_norm >= 0 && std::isfinite(job.clip_norm),
+          "{}: gradients are clipped to a norm of {}; it must be a number above 0, or 0 for none", engine,
+          job.clip_norm);
   require(job.snapshot_every >= 0, "{}: a snapshot every {} gradients; use 0 for none", engine, job.snapshot_every);
   require(job.threads_per_worker >= 1 && job.threads_per_worker <= kMostThreads,
           "{}: {} threads per worker; from 1 to {} are possible", engine, job.threads_per_worker, kMostThreads);

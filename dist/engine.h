@@ -41,6 +41,8 @@ struct Job {
   // OpenMP threads that compute one gradient. Part of the configuration, since the last bits of oneDNN's results depend
   // on this number.
   int threads_per_worker = 1;
+  double clip_norm = 0;    // a gradient that is longer is shortened to this 2-norm, by its worker; 0: none is
+  bool exact_gap = false;  // gaps are measured over all parameters, not over some of them (gap_meter.h)
 
   // Gradients travel in messages of rule->batches() each. The run is over when so many messages are taken in; they
   // count as that many gradients each, the last as those that are left.

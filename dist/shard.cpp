@@ -27,6 +27,7 @@ Shard::Shard(const Job& job, ShardRange range, View initial)
     : job_(job),
       range_(std::move(range)),
       update_(job.rule->update(range_.layout, range_.part_of(initial))),
+      gap_(job, range_),
       slots_(static_cast<size_t>(job.workers)) {}
 
 size_t Shard::place(WorkerId worker) const {
@@ -45,8 +46,6 @@ UpdateRecord Shard::record(WorkerId worker) const {
           .learning_rate = told(worker).learning_rate};
 }
 
-double Shard::squared_gap(View sent) const { return squared_distance(theta(), range_.part_of(sent)); }
-
 Event Shard::event(Event::Kind kind, WorkerId worker) const {
   return {.kind = kind, .worker = worker, .batch = -1, .version = accepted_};
 }
@@ -64,6 +63,7 @@ Event Shard::leave(WorkerId worker) {
   slot(worker) = {};
   --live_;
   update_->leave(worker);
+  gap_.leave(worker);
   return event(Event::Kind::leave, worker);
 }
 
@@ -91,11 +91,12 @@ void Shard::explain(WorkerId worker, View message, View sent, Terms& terms) cons
   update_->explain(worker, range_.part_of(message), info(worker, sent), terms);
 }
 
-Event Shard::take(WorkerId worker, View message, View sent, double loss) {
+Event Shard::take(WorkerId worker, View message, View sent, View ahead, double loss) {
   {
     const Stopwatch stopwatch(seconds_);
     update_->apply(worker, range_.part_of(message), info(worker, sent));
   }
+  gap_.take(worker, ahead.empty() ? ahead : range_.part_of(ahead));
   ++accepted_;
   if (update_->theta_changed()) ++changes_;
   return arrived(worker, true, loss);
@@ -153,7 +154,8 @@ constexpr auto Shard::slot_fields() {
 
 void Shard::save(SnapshotWriter to) const {
   update_->save(to);
-  SnapshotWriter server = to.part("server");
+  SnapshotWriter gap = to.part("gap"), server = to.part("server");
+  gap_.save(gap);
   server.write("accepted", accepted_);
   server.write("changes", changes_);
   server.write_real("seconds", seconds_);
@@ -165,6 +167,7 @@ void Shard::save(SnapshotWriter to) const {
 
 void Shard::load(const SnapshotReader& from) {
   update_->load(from);
+  gap_.load(from.part("gap"));
   const SnapshotReader server = from.part("server");
   accepted_ = server.read("accepted", 0, job_.messages() - 1);
   changes_ = server.read("changes", 0, accepted_);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dist/engine.h"
+#include "dist/gap_meter.h"
 #include "dist/shards.h"
 
 namespace tg {
@@ -30,18 +31,19 @@ class Shard {
   int64_t lag(WorkerId worker) const { return changes_ - slot(worker).changes; }
   // Of the message that comes next from `worker`, what is known here of it and its update.
   UpdateRecord record(WorkerId worker) const;
-  // Sum of the squares of (theta - what was sent), over this shard.
-  double squared_gap(View sent) const;
+  // Its part of the gap of that message: the sum of squares of GapMeter.
+  double squared_gap(WorkerId worker, View sent) { return gap_.squares(worker, theta(), range_.part_of(sent)); }
 
   // What can happen at a shard; rule.h says in which order. Each call returns the event to record, whose time the
-  // engine fills in. `message`, `sent` and `reply` are the worker's whole vectors; the shard uses only its part of
-  // them.
+  // engine fills in. `message`, `sent`, `ahead` and `reply` are the worker's whole vectors; the shard uses only its
+  // part of them.
   Event join(WorkerId worker);
   Event leave(WorkerId worker);
   // Tells `terms` what the step consists of that take() of the same message is going to make.
   void explain(WorkerId worker, View message, View sent, Terms& terms) const;
-  // The gate takes the message: applies it to theta. `loss` is that of the worker's batch.
-  Event take(WorkerId worker, View message, View sent, double loss);
+  // The gate takes the message: applies it to theta. `loss` is that of the worker's batch, `ahead` what its
+  // Worker::ahead() says; may be empty.
+  Event take(WorkerId worker, View message, View sent, View ahead, double loss);
   // The gate refuses the message: theta stays as it is.
   Event refuse(WorkerId worker, double loss);
   // Sends the worker on: writes to `reply` what it works from next, on batch number `batch`. Throws Error if it is at
@@ -77,6 +79,7 @@ class Shard {
   const Job& job_;
   ShardRange range_;
   std::unique_ptr<Update> update_;
+  GapMeter gap_;
   std::vector<Slot> slots_;  // by worker
   int live_ = 0;             // workers that have joined and not left
   int64_t accepted_ = 0;     // messages taken in

@@ -7,9 +7,25 @@
 #include "dist/history/measure.h"
 #include "dist/snapshot/snapshot.h"
 #include "dist/snapshot/snapshot_file.h"
+#include "framework/core/reduce.h"
 
 namespace tg {
 namespace {
+
+struct Square {
+  TG_HD double operator()(float g) const { return static_cast<double>(g) * static_cast<double>(g); }
+};
+struct Scale {
+  float factor;
+  TG_HD void operator()(float& g) const { g *= factor; }
+};
+
+// Shortens the gradient to a 2-norm of `longest` if it is longer (Pascanu, Mikolov and Bengio 2013). The gaps of a
+// layout are zero and count for nothing.
+void clip(Span gradient, double longest) {
+  const double norm = std::sqrt(reduce_sum(Square{}, gradient));
+  if (norm > longest) for_each(Scale{static_cast<float>(longest / norm)}, gradient);
+}
 
 class BatchOracle : public Oracle {
  public:
@@ -20,6 +36,7 @@ class BatchOracle : public Oracle {
   void gradient(View at, Span out) override {
     const int64_t batch = first_ + place_;
     const double loss = job_.task->gradient(at, job_.seed, batch, stream_(place_), out);
+    if (job_.clip_norm > 0) clip(out, job_.clip_norm);
     if (asked_ == place_ || !std::isfinite(loss)) losses_ += loss;
     asked_ = place_ + 1;
     if (!std::isfinite(loss) && where_.empty())

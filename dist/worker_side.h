@@ -42,6 +42,8 @@ class WorkerSide {
   const Outcome& outcome() const { return outcome_; }
   // The message as the server decodes it.
   View message() const { return message_.view(); }
+  // Worker::ahead() as of this message; valid until the next task.
+  View ahead() const { return worker_->ahead(); }
   // The gate has refused the message: rule and codec take back what they kept of it.
   void not_taken();
   double seconds() const { return seconds_; }  // of wall time in Worker::work, over all tasks

@@ -8,20 +8,11 @@
 namespace tg {
 namespace {
 
-struct SquaredDifference {
-  TG_HD double operator()(float a, float b) const {
-    const double d = static_cast<double>(a) - static_cast<double>(b);
-    return d * d;
-  }
-};
-
 struct NotFinite {
   TG_HD double operator()(float v) const { return std::isfinite(v) ? 0 : 1; }
 };
 
 }  // namespace
-
-double squared_distance(View a, View b) { return reduce_sum(SquaredDifference{}, a, b); }
 
 double root_mean_square(double squares, int64_t parameters) {
   require(parameters > 0, "root_mean_square: of {} parameters", parameters);

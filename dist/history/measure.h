@@ -7,10 +7,7 @@
 
 namespace tg {
 
-// Sum over the elements of (a - b)^2, in double. Throws Error if the lengths differ.
-double squared_distance(View a, View b);
-
-// sqrt(squares / parameters). For `squares` = squared_distance(theta, sent) this is the gap of Hakimi et al. 2019.
+// sqrt(squares / parameters). For `squares` = the sum of those of (theta - sent), this is the gap of Hakimi et al. 2019.
 // `parameters` does not count the gaps between tensors. Throws Error unless it is positive.
 double root_mean_square(double squares, int64_t parameters);
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "datasets/registry.h"
+#include "dist/launch/recipes.h"
 #include "framework/core/error.h"
 #include "framework/nn/models/models.h"
 #include "optim/registry.h"
@@ -22,6 +24,31 @@ std::string rules_with(const std::string& option) {
     if (has) names += (names.empty() ? "" : ", ") + info.name;
   }
   return names;
+}
+
+// What of a recipe is an option of the rule.
+void settle_recipe(Plan& plan) {
+  RunOptions& options = plan.options;
+  if (options.recipe.empty()) return;
+  const Recipe& recipe = find_recipe(options.recipe);
+  std::string known;
+  bool found = false;
+  for (const std::string& name : dataset_names()) {
+    known += " --data " + name;
+    found = found || name == options.data;
+  }
+  require(found,
+          "--recipe {}: it is for the data set {}, which this version cannot read; use the rest of the recipe with "
+          "another, one of:{}",
+          recipe.name, options.data, known);
+  const auto offer = [&](const char* name, const std::optional<double>& value) {
+    if (!value || plan.rule_spec.given(name)) return;
+    if (plan.rule_spec.has(name)) return plan.rule_spec.set(name, fmt::format("{}", *value));
+    plan.notes.push_back(
+        fmt::format("{} has no {}: that of the recipe, {}, is for the others", plan.rule_spec.name(), name, *value));
+  };
+  if (!options.momentum) offer("momentum", recipe.momentum);
+  offer("weight-decay", recipe.weight_decay);
 }
 
 void settle_momentum(Plan& plan, Unfit unfit) {
@@ -117,6 +144,7 @@ Plan make_plan(RunOptions options, Unfit unfit) {
   require(!options.drop_at.empty() || options.drop_factor == RunOptions{}.drop_factor,
           "--drop-factor {}: there is no --drop-at at which it would apply", options.drop_factor);
   Plan plan{std::move(options), std::move(rule_spec), std::move(model_spec), nullptr, {}, {}};
+  settle_recipe(plan);
   settle_momentum(plan, unfit);
   plan.rule = make_rule(plan.rule_spec);
   settle_engine(plan, unfit);

@@ -35,7 +35,7 @@ RunOptions options_from(const nlohmann::json& config, const fs::path& path, cons
     const auto found = config.find(option.name);
     if (found == config.end() || found->is_null()) continue;
     const std::string text = found->is_string() ? found->get<std::string>() : found->dump();
-    if (text.empty() || option.name == without) continue;
+    if (text.empty() || option.name == without || option.name == "recipe") continue;  // all that it set is there
     try {
       option.set(options, text);
     } catch (const Error& error) {

@@ -155,11 +155,14 @@ Job make_job(const Plan& plan, const Task& task) {
           .evaluate_every = std::max<int64_t>(between, 1),
           .snapshot_every = options.snapshot_every,
           .seed = options.seed,
-          .threads_per_worker = options.threads_per_worker};
+          .threads_per_worker = options.threads_per_worker,
+          .clip_norm = options.clip_norm,
+          .exact_gap = options.exact_gap};
 }
 
 std::vector<std::pair<std::string, std::string>> options_of_job(const Plan& plan) {
-  static const std::set<std::string> others{"data_dir", "pool_threads", "cores", "evaluate_every", "snapshot_every"};
+  static const std::set<std::string> others{"recipe", "data_dir",       "pool_threads",
+                                            "cores",  "evaluate_every", "snapshot_every"};
   std::vector<std::pair<std::string, std::string>> options;
   for (const RunOption& option : run_option_list())
     if (!others.contains(option.name)) options.emplace_back(option.name, option.get(plan.options));

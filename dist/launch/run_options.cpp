@@ -8,6 +8,7 @@
 #include "dist/cores.h"
 #include "dist/launch/machine.h"
 #include "dist/launch/parse.h"
+#include "dist/launch/recipes.h"
 #include "framework/core/error.h"
 #include "framework/core/spec.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr double kMostEpochs = 1e6;
 constexpr double kHighestRate = 1e9;
+constexpr double kLongestGradient = 1e30;
 constexpr int64_t kLargestBatch = 1 << 20;
 constexpr int64_t kMostWorkers = 4096;
 constexpr int64_t kMostThreads = 1024;
@@ -80,10 +82,31 @@ void set_drops(RunOptions& options, const std::string& text) {
   }
 }
 
+void set_recipe(RunOptions& options, const std::string& text) {
+  const Recipe& recipe = find_recipe(text);
+  options.recipe = recipe.name;
+  options.data = recipe.data;
+  options.model = recipe.model;
+  options.batch = recipe.batch;
+  options.learning_rate = recipe.learning_rate;
+  options.epochs = recipe.epochs;
+  options.warmup = recipe.warmup;
+  options.drop_at = recipe.drop_at;
+  options.drop_factor = recipe.drop_factor;
+}
+
+bool parse_switch(const char* flag, const std::string& text) {
+  return text.empty() || parse_choice(flag, text, {"true", "false"}) == "true";
+}
+
 std::vector<RunOption> make_list() {
   using O = RunOptions;
   using Text = const std::string&;
   return {
+      {"--recipe", "recipe", "NAME", false,
+       "a paper's settings, which options typed beside it override: dana-resnet20, dc-asgd-resnet20, dana-wrn, "
+       "resnet50-imagenet (none)",
+       set_recipe, [](const O& o) { return o.recipe; }},
       {"--data", "data", "NAME", false, "data set; `tardygrad info` lists them (fashion-mnist)",
        [](O& o, Text t) { o.data = parse_choice("--data", t, dataset_names()); }, [](const O& o) { return o.data; }},
       {"--data-dir", "data_dir", "DIR", false,
@@ -124,6 +147,9 @@ std::vector<RunOption> make_list() {
       {"--drop-factor", "drop_factor", "FACTOR", true, "see --drop-at (0.1)",
        [](O& o, Text t) { o.drop_factor = parse_positive("--drop-factor", t, 1); },
        [](const O& o) { return text_of(o.drop_factor); }},
+      {"--clip-norm", "clip_norm", "X", true, "a gradient with a longer 2-norm is shortened to this (0: none is)",
+       [](O& o, Text t) { o.clip_norm = parse_number("--clip-norm", t, 0, kLongestGradient); },
+       [](const O& o) { return text_of(o.clip_norm); }},
       {"--clock", "clock", "CLOCK", false, "simulated machines: homogeneous or heterogeneous (homogeneous)",
        [](O& o, Text t) {
          o.clock = parse_choice("--clock", t, {"homogeneous", "heterogeneous"});
@@ -147,10 +173,11 @@ std::vector<RunOption> make_list() {
       {"--cores", "cores", "LIST", false, "cores for the workers in turn, such as 0,2,4-7 (any)", set_cores, cores_text,
        "threads"},
       {"--hogwild", "hogwild", "", false, "asgd without locks; such a run cannot be replayed",
-       [](O& o, Text t) {
-         o.hogwild = t.empty() || parse_choice("--hogwild", t, {"true", "false"}) == "true";
-       },
+       [](O& o, Text t) { o.hogwild = parse_switch("--hogwild", t); },
        [](const O& o) { return std::string(o.hogwild ? "true" : "false"); }, "threads"},
+      {"--exact-gap", "exact_gap", "", false, "gaps over all parameters, not 4096 of them; costs a pass over each",
+       [](O& o, Text t) { o.exact_gap = parse_switch("--exact-gap", t); },
+       [](const O& o) { return std::string(o.exact_gap ? "true" : "false"); }},
       {"--pool-threads", "pool_threads", "N", true,
        "gradients computed at a time; changes no result (0: as cores allow)",
        [](O& o, Text t) { o.pool_threads = static_cast<int>(parse_integer("--pool-threads", t, 0, kMostThreads)); },

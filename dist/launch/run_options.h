@@ -10,6 +10,7 @@
 namespace tg {
 
 struct RunOptions {
+  std::string recipe;  // that the others were taken from where nothing else was typed; empty: none
   std::string data = "fashion-mnist";
   std::string data_dir;  // empty: TARDYGRAD_DATA, then the system's folders
   std::string model = "mlp";
@@ -24,6 +25,7 @@ struct RunOptions {
   double warmup = 0;                    // epochs
   std::vector<double> drop_at;          // epochs
   double drop_factor = 0.1;
+  double clip_norm = 0;  // 0: no clipping
   std::string clock = "homogeneous";
   std::optional<double> evaluate_every;  // epochs; empty: a quarter of the run, at most 1
   int64_t snapshot_every = 0;            // gradients; 0: no snapshots
@@ -31,6 +33,7 @@ struct RunOptions {
   int threads_per_worker = 1;
   int shards = 1;
   std::vector<int> cores;  // empty: any core
+  bool exact_gap = false;
   bool hogwild = false;
   int pool_threads = 0;  // 0: cores / threads_per_worker, at most workers + 1
 };
@@ -49,6 +52,7 @@ struct RunOption {
 };
 
 // In the order of --help, which is also the order of the nested loops in `compare`: the last option varies fastest.
+// They are set in this order too: what is typed beside a recipe has the last word.
 const std::vector<RunOption>& run_option_list();
 
 }  // namespace tg

@@ -292,14 +292,14 @@ Event Replay::arrive(size_t s, const Event& event) {
     from.record.bytes_up = outcome.bytes;
     from.record.bytes_down = from.bytes_down;
   }
-  from.squares[s] = track.shard.squared_gap(from.side.sent());
+  from.squares[s] = track.shard.squared_gap(event.worker, from.side.sent());
   if (event.taken) {
     Terms* const terms = observer_.explain_to(static_cast<int>(s), event.worker, event.batch, track.shard.theta());
     if (terms) track.shard.explain(event.worker, from.side.message(), from.side.sent(), *terms);
   }
-  const Event arrived = event.taken
-                            ? track.shard.take(event.worker, from.side.message(), from.side.sent(), outcome.loss)
-                            : track.shard.refuse(event.worker, outcome.loss);
+  const Event arrived = event.taken ? track.shard.take(event.worker, from.side.message(), from.side.sent(),
+                                                       from.side.ahead(), outcome.loss)
+                                    : track.shard.refuse(event.worker, outcome.loss);
   if (++from.taken_by == tracks_.size()) all_taken(from);
   return arrived;
 }
@@ -309,7 +309,7 @@ void Replay::all_taken(Slot& slot) {
   if (!slot.taken) return slot.side.not_taken();
   double squares = 0;
   for (const double part : slot.squares) squares += part;
-  slot.record.gap = root_mean_square(squares, job_.task->layout().count());
+  slot.record.gap = root_mean_square(squares, gap_coordinates(job_));
   ledger_.update(slot.record);
 }
 

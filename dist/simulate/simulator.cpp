@@ -207,14 +207,14 @@ void Simulation::take(WorkerId id) {
 
   const View sent = from.worker.sent();
   UpdateRecord record = shard_.record(id);
-  record.gap = root_mean_square(shard_.squared_gap(sent), job_.task->layout().count());
+  record.gap = root_mean_square(shard_.squared_gap(id, sent), gap_coordinates(job_));
   record.loss = outcome.loss;
   record.time = now_;
   record.bytes_up = outcome.bytes;
   record.bytes_down = from.bytes_down;
   if (Terms* const terms = observer_.explain_to(0, id, record.batch, shard_.theta()))
     shard_.explain(id, from.worker.message(), sent, *terms);
-  const Event event = shard_.take(id, from.worker.message(), sent, outcome.loss);
+  const Event event = shard_.take(id, from.worker.message(), sent, from.worker.ahead(), outcome.loss);
   limit_ahead();
   history_.virtual_time = now_;
   tell(event);

@@ -20,7 +20,11 @@ void write(float& shared, float value) { std::atomic_ref(shared).store(value, st
 }  // namespace
 
 HogwildServer::HogwildServer(RunState& run)
-    : run_(run), job_(run.job), theta_(initial_parameters(run.job)), shared_(theta_.span()) {
+    : run_(run),
+      job_(run.job),
+      gap_(run.job, {.first = 0, .layout = run.job.task->layout()}),
+      theta_(initial_parameters(run.job)),
+      shared_(theta_.span()) {
   const auto* asgd = dynamic_cast<const Asgd*>(job_.rule);
   require(asgd != nullptr, "threads: hogwild is asgd without locks: it has no meaning for another rule");
   require(!make_gate(job_)->waits(), "threads: with hogwild nobody waits: leave out the gate");
@@ -81,7 +85,7 @@ bool HogwildServer::exchange(Seat& from) {
                       .bytes_up = from.side->outcome().bytes,
                       .bytes_down = from.bytes_down};
   if ((task + from.id) % kGapShare == 0)
-    record.gap = root_mean_square(squared_distance(copy().view(), from.side->sent()), job_.task->layout().count());
+    record.gap = root_mean_square(gap_.squares(from.id, copy().view(), from.side->sent()), gap_coordinates(job_));
 
   const PlainStep step{from.info.learning_rate, weight_decay_};
   const View gradient = from.side->message();

@@ -6,6 +6,7 @@
 // It is here to show what the locks are for: without them a run cannot be replayed, and updates are lost. No events are
 // recorded, since there is no order in which updates happen.
 
+#include "dist/gap_meter.h"
 #include "dist/threads/server.h"
 
 namespace tg {
@@ -34,6 +35,7 @@ class HogwildServer : public Server {
 
   RunState& run_;
   const Job& job_;
+  GapMeter gap_;  // whom nobody is ahead of: asgd has no look-ahead
   float weight_decay_;
   Tensor theta_;
   Span shared_;                        // theta_; many threads use it, so only through relaxed atomics

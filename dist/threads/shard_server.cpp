@@ -193,8 +193,8 @@ void ShardServer::hand_in(Visit& visit, Locked& at, double now) {
   if (visit.kind == Visit::Kind::refused) return at.record(at.shard.refuse(id, side.outcome().loss), now);
 
   if (&at == &shards_.front()) visit.record = record_of(visit.from, at.shard, now);
-  if (visit.measure_gap) visit.squares += at.shard.squared_gap(side.sent());
-  at.record(at.shard.take(id, side.message(), side.sent(), side.outcome().loss), now);
+  if (visit.measure_gap) visit.squares += at.shard.squared_gap(id, side.sent());
+  at.record(at.shard.take(id, side.message(), side.sent(), side.ahead(), side.outcome().loss), now);
 }
 
 // Decides at the first shard what must be the same for all shards: batches, the run's last message, evaluations.
@@ -236,7 +236,7 @@ void ShardServer::copy(Visit& visit, Locked& at, double now) {
 // Reports the update to the engine's own thread.
 void ShardServer::post(const Visit& visit) {
   UpdateRecord record = visit.record;
-  record.gap = visit.measure_gap ? root_mean_square(visit.squares, job_.task->layout().count())
+  record.gap = visit.measure_gap ? root_mean_square(visit.squares, gap_coordinates(job_))
                                  : std::numeric_limits<double>::quiet_NaN();
   if (visit.copy)
     run_.send(record, *visit.copy);

@@ -43,13 +43,10 @@ BOOST_AUTO_TEST_CASE(statuses_have_names) {
   BOOST_TEST(name_of(History::Status::diverged) == std::string("diverged"));
 }
 
-BOOST_AUTO_TEST_CASE(root_mean_square_counts_parameters_not_gaps) {
-  const std::vector<float> a = {3, 0, -1, 0}, b = {0, 4, -1, 0};
-  const View va(a.data(), 4), vb(b.data(), 4);
-  BOOST_TEST(root_mean_square(squared_distance(va, vb), 4) == 2.5);
-  BOOST_TEST(root_mean_square(squared_distance(va, vb), 1) == 5);
-  BOOST_TEST(root_mean_square(squared_distance(va, va), 4) == 0);
-  BOOST_CHECK_THROW(squared_distance(va, View(b.data(), 3)), Error);
+BOOST_AUTO_TEST_CASE(root_mean_square_is_over_so_many_parameters) {
+  BOOST_TEST(root_mean_square(25, 4) == 2.5);
+  BOOST_TEST(root_mean_square(25, 1) == 5);
+  BOOST_TEST(root_mean_square(0, 4) == 0);
   BOOST_CHECK_THROW(root_mean_square(1, 0), Error);
 }
 

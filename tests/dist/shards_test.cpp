@@ -75,9 +75,10 @@ BOOST_AUTO_TEST_CASE(a_shard_holds_at_least_one_tensor) {
     BOOST_TEST(contains(error_of([&] { cut_shards(layout_of({5, 5, 5}), shards); }), "use 1 to 3"));
 }
 
-// Two shards that are told the same are together one server: same theta, same sums of squares.
-BOOST_AUTO_TEST_CASE(two_shards_are_together_one_server) {
-  const fake::QuadraticTask task(50);
+// Two shards that are told the same are together one server: same theta, same sums of squares, of all coordinates or of
+// those that were drawn.
+void check_two_shards(int64_t parameters) {
+  const fake::QuadraticTask task(parameters);
   const auto rule = fake::PlainRule();
   const Job job = fake::job(task, rule, 2, 10);
   const Tensor initial = initial_parameters(job);
@@ -98,17 +99,22 @@ BOOST_AUTO_TEST_CASE(two_shards_are_together_one_server) {
     BOOST_TEST(whole.at_work(1));
     task.gradient(out, 1, batch, Stream(1), gradient);
     all([&](Shard& shard, Span) {
-      const Event event = shard.take(1, gradient, out, 0.5);
+      const Event event = shard.take(1, gradient, out, {}, 0.5);
       BOOST_TEST((event.kind == Event::Kind::arrive && event.batch == batch && event.version == batch + 1));
     });
     BOOST_TEST(!whole.at_work(1));
-    BOOST_TEST(whole.squared_gap(out) > 0);
-    BOOST_TEST(std::abs(whole.squared_gap(out) / (parts[0].squared_gap(out) + parts[1].squared_gap(out)) - 1) < 1e-12);
+    const double squares = whole.squared_gap(1, out);
+    BOOST_TEST(squares > 0);
+    BOOST_TEST(std::abs(squares / (parts[0].squared_gap(1, out) + parts[1].squared_gap(1, out)) - 1) < 1e-12);
   }
   for (int64_t i = 0; i < size; ++i) {
     const ShardRange& second = parts[1].range();
     BOOST_REQUIRE(whole.theta()[i] == (i < second.first ? parts[0].theta()[i] : parts[1].theta()[i - second.first]));
   }
+}
+
+BOOST_AUTO_TEST_CASE(two_shards_are_together_one_server) {
+  for (const int64_t parameters : {50, 20'000}) check_two_shards(parameters);
 }
 
 BOOST_AUTO_TEST_CASE(what_an_engine_must_not_do) {

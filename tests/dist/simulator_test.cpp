@@ -9,7 +9,6 @@
 #include <iostream>
 
 #include "optim/asgd.h"
-#include "optim/registry.h"
 #include "optim/ssgd.h"
 #include "tests/dist/fake.h"
 
@@ -160,19 +159,6 @@ BOOST_AUTO_TEST_CASE(gap_of_asgd_in_turns_is_n_minus_one_steps) {
   const Summary summary = summarise(history);
   BOOST_TEST(summary.max_lag == 7);
   BOOST_TEST(summary.bytes_up == 80 * 12);
-}
-
-// The closed forms of the fixed points, in units of the rate, for the gap of theta as it is: N = 8, momentum 0.9.
-BOOST_AUTO_TEST_CASE(gaps_in_turns_are_the_closed_forms_of_the_papers) {
-  const fake::ConstantTask task;
-  const std::pair<const char*, double> expected[] = {
-      {"asgd", 7}, {"multi-asgd:momentum=0.9", 70}, {"dana-zero:momentum=0.9", 2}};
-  for (const auto& [spec, steps] : expected) {
-    const auto rule = make_rule(Spec::parse(spec, rule_infos(), "rule"));
-    const History history = fake::run(fake::job(task, *rule, 8, 2000), {.clock = {.variation = 0}, .pool_threads = 2});
-    BOOST_TEST(history.updates.back().lag == 7);
-    BOOST_TEST(std::abs(history.updates.back().gap / 0.1 - steps) < 0.005, spec << ": " << history.updates.back().gap);
-  }
 }
 
 BOOST_AUTO_TEST_CASE(synchronous_workers_are_never_late) {

@@ -43,6 +43,7 @@ std::vector<Group> lesson(bool smoke, uint64_t seed) {
   for (RunOptions* options : {&momentum, &delay}) {
     options->seed = seed;
     options->evaluate_every = 0.5;
+    options->exact_gap = true;
     if (!smoke) continue;
     options->data = "synthetic";
     options->epochs = options == &momentum ? 1 : 0.5;
