@@ -40,7 +40,8 @@ struct BenchWords {
 
   template <class Options>
   void to(Options& options) const {
-    if (!threads.empty()) options.threads = static_cast<int>(parse_integer("--threads", threads, 1, 1024));
+    if constexpr (requires { options.threads; })
+      if (!threads.empty()) options.threads = static_cast<int>(parse_integer("--threads", threads, 1, 1024));
     if (!seconds.empty()) options.seconds = parse_number("--seconds", seconds, 0, 3600);
   }
 };
@@ -90,15 +91,38 @@ void add_bench_server(CLI::App& bench, CommandList& commands) {
   command->add_flag("--json", options.json, "one line of JSON");
 }
 
+void add_bench_codec(CLI::App& bench, CommandList& commands) {
+  struct Typed : BenchWords {
+    BenchCodecOptions options;
+    std::string parameters;
+  };
+  const auto words = std::make_shared<Typed>();
+  BenchCodecOptions& options = words->options;
+  CLI::App* command = commands.add(bench, "codec", "how fast codecs encode and decode, beside memcpy, with one thread",
+                                   [words, &options](const CLI::App&, const Words&) {
+                                     if (!words->parameters.empty())
+                                       options.parameters =
+                                           parse_integer("--parameters", words->parameters, 1, int64_t{1} << 32);
+                                     words->to(options);
+                                     return bench_codec(options);
+                                   });
+  command->add_option("--codec", options.codec, "name or name:option=value,... (all)")->type_name("CODEC");
+  command->add_option("--parameters", words->parameters, "how many (25000000)")->type_name("N");
+  command->add_option("--seconds", words->seconds, "how long to measure each codec (1)")->type_name("S");
+  command->add_flag("--json", options.json, "one line of JSON");
+}
+
 }  // namespace
 
 void add_machine_commands(CLI::App& app, CommandList& commands) {
   add_info(app, commands);
-  CLI::App* bench = commands.add(
-      app, "bench", "measurements of this machine",
-      [](const CLI::App&, const Words&) -> int { fail("bench: what is to be measured? There are: server, step"); });
-  add_bench_step(*bench, commands);
+  CLI::App* bench =
+      commands.add(app, "bench", "measurements of this machine", [](const CLI::App&, const Words&) -> int {
+        fail("bench: what is to be measured? There are: codec, server, step");
+      });
+  add_bench_codec(*bench, commands);
   add_bench_server(*bench, commands);
+  add_bench_step(*bench, commands);
 }
 
 }  // namespace tg

@@ -131,4 +131,12 @@ struct BenchServerOptions {
 // Measures what the server's side of each rule costs.
 int bench_server(const BenchServerOptions& options);
 
+struct BenchCodecOptions {
+  std::string codec;  // empty: all, and QSGD with Elias codes
+  int64_t parameters = 25'000'000;
+  double seconds = 1;  // of measuring, for each codec
+  bool json = false;
+};
+int bench_codec(const BenchCodecOptions& options);
+
 }  // namespace tg

@@ -119,6 +119,24 @@ BOOST_AUTO_TEST_CASE(bench_server_measures_every_rule) {
   BOOST_TEST(!contains(one.out, "ssgd"));
 }
 
+BOOST_AUTO_TEST_CASE(bench_codec_measures_every_codec) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run_in(folder, "bench codec --parameters 51200 --seconds 0 --json");
+  BOOST_TEST(outcome.status == 0, outcome.err);
+  const json line = json::parse(outcome.out);
+  BOOST_TEST(line["codecs"].size() == tg::codec_infos().size() + 2);
+  for (const json& codec : line["codecs"]) {
+    BOOST_TEST(codec["encode_share_of_memcpy"].get<double>() > 0);
+    BOOST_TEST(codec["decode_gb_per_s"].get<double>() > 0);
+    BOOST_TEST((codec["break_even_gbit_per_s"].get<double>() > 0) == (codec["codec"] != "none"));
+    if (codec["codec"] == "qsgd-4bit") BOOST_TEST(codec["bits_a_value"] == 4.0625);
+  }
+  const Outcome one = run_in(folder, "bench codec --codec qsgd-4bit:norm=l2 --parameters 5000 --seconds 0");
+  BOOST_TEST(contains(one.out, "qsgd-4bit:norm=l2"), one.out);
+  BOOST_TEST(!contains(one.out, "qsgd-8bit"));
+  BOOST_TEST(contains(run_in(folder, "bench codec --codec qsdg").err, "did you mean qsgd?"));
+}
+
 BOOST_AUTO_TEST_CASE(help_and_version) {
   const TemporaryFolder folder;
   BOOST_TEST(run_in(folder, "--version").out.rfind("tardygrad 0.", 0) == 0u);
