@@ -175,6 +175,22 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_interrupted_is_replayed_whole) {
   BOOST_TEST(contains(outcome.out, "the same: "), outcome.out);
 }
 
+// oneDNN leaves out, without a word, what a thread that does not come was to do.
+BOOST_AUTO_TEST_CASE(an_environment_that_keeps_threads_away_spoils_no_gradient) {
+  const TemporaryFolder folder;
+  const std::string simulated = "train --threads-per-worker 4" + kQuick + "--out ";
+  BOOST_REQUIRE(run_in(folder, simulated + "usual").status == 0);
+  BOOST_TEST(run_in(folder, simulated + "dynamic", "OMP_DYNAMIC=true").status == 0);
+  BOOST_TEST(text_of(folder / "dynamic/metrics.csv") == text_of(folder / "usual/metrics.csv"));
+  const Outcome few = run_in(folder, kThreads + "--threads-per-worker 4", "OMP_THREAD_LIMIT=2");
+  BOOST_TEST(few.status == 1);
+  BOOST_TEST(contains(few.err, "4 threads are to share the work, but OMP_THREAD_LIMIT lets 2 come"), few.err);
+  const Outcome none = run_in(folder, simulated + "none", "OMP_MAX_ACTIVE_LEVELS=0");
+  BOOST_TEST(none.status == 1);
+  BOOST_TEST(contains(none.err, "OMP_MAX_ACTIVE_LEVELS=0 lets none come"), none.err);
+  BOOST_TEST(run_in(folder, kThreads + "--out one", "OMP_THREAD_LIMIT=1").status == 0);
+}
+
 BOOST_AUTO_TEST_CASE(hogwild_leaves_no_events_and_cannot_be_replayed) {
   const TemporaryFolder folder;
   BOOST_TEST(run_in(folder, kThreads + "--hogwild --workers 2 --out r").status == 0);

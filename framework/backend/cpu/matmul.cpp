@@ -10,6 +10,7 @@ namespace tg {
 void sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a, const float* b,
            float beta, float* c, int64_t b_row) {
   if (b_row == 0) b_row = transpose_b ? k : n;
+  onednn::team();
   const dnnl_status_t status = dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f, a,
                                           transpose_a ? m : k, b, b_row, beta, c, n);
   require(status == dnnl_success, "matmul: oneDNN refused a product of {} x {} x {} (status {})", m, n, k,

@@ -2,8 +2,6 @@
 // What all calls of oneDNN share: engine, stream, memory over tensors, and the cache of primitives by shape.
 // Only this folder knows oneDNN (2.6.3, its v2 interface), so that another version is a small port.
 
-#include <omp.h>
-
 #include <array>
 #include <bit>
 #include <map>
@@ -22,6 +20,11 @@ inline constexpr auto kFloat = dnnl::memory::data_type::f32;
 dnnl::engine& engine();
 // One stream a thread: workers compute at the same time.
 dnnl::stream& stream();
+
+// The OpenMP threads among which a call of oneDNN from here divides its work. It trusts that all of them come, and
+// leaves out, without a word, what those who do not come were to do: throws Error where the environment keeps threads
+// away.
+int team();
 
 // A memory object without data of its own; set_data_handle() points it to a tensor.
 inline dnnl::memory unbound(const dnnl::memory::desc& desc) { return dnnl::memory(desc, engine(), nullptr); }
@@ -42,7 +45,7 @@ template <class Plan, size_t N, class Make>
 Plan& cached(std::array<int64_t, N> shape, const Make& make) {
   constexpr size_t kMostPlans = 256;
   thread_local std::map<std::array<int64_t, N + 1>, Plan> plans;
-  std::array<int64_t, N + 1> key{omp_get_max_threads()};
+  std::array<int64_t, N + 1> key{team()};
   std::copy(shape.begin(), shape.end(), key.begin() + 1);
   const auto found = plans.find(key);
   if (found != plans.end()) return found->second;
