@@ -45,11 +45,20 @@ RunOptions options_from(const nlohmann::json& config, const fs::path& path, cons
   return options;
 }
 
+// The file's options may have been changed by hand.
+Plan plan_from(RunOptions options, const fs::path& path) {
+  try {
+    return make_plan(std::move(options), Unfit::refuse);
+  } catch (const Error& error) {
+    fail("{}: {}", path.string(), error.what());
+  }
+}
+
 }  // namespace
 
 Plan read_plan(const fs::path& folder) {
   const fs::path path = folder / "config.json";
-  return make_plan(options_from(read_config(path), path), Unfit::refuse);
+  return plan_from(options_from(read_config(path), path), path);
 }
 
 RecordedRun read_run(const fs::path& folder, const std::string& data_dir) {
@@ -58,7 +67,7 @@ RecordedRun read_run(const fs::path& folder, const std::string& data_dir) {
   RunOptions options = options_from(read_config(path), path, "cores");
   if (!data_dir.empty()) options.data_dir = data_dir;
   require(!options.hogwild, "{}: a hogwild run has no order of events that could be followed", folder.string());
-  return {folder, make_plan(std::move(options), Unfit::refuse), read_event_logs(folder)};
+  return {folder, plan_from(std::move(options), path), read_event_logs(folder)};
 }
 
 void check_logs(const RecordedRun& run, const Layout& layout) {

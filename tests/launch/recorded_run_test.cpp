@@ -90,10 +90,11 @@ BOOST_AUTO_TEST_CASE(what_is_no_run_is_refused) {
   }
   write_file(folder / "config.json", std::string((1 << 20) + 1, ' '));
   BOOST_TEST(contains(refused(), "1048577 bytes are no run's configuration"));
-  for (const std::string options : {"{\"workers\": \"x\"}", "{\"workers\": 0}", "{\"workers\": [1]}",
-                                    "{\"learning_rate\": {}}", "{\"learning_rate\": 1e999}", "{\"rule\": \"sdg\"}"}) {
+  for (const std::string options :
+       {"{\"workers\": \"x\"}", "{\"workers\": 0}", "{\"workers\": [1]}", "{\"learning_rate\": {}}",
+        "{\"learning_rate\": 1e999}", "{\"rule\": \"sdg\"}", "{\"shards\": 2}"}) {
     write_file(folder / "config.json", "{\"options\": " + options + "}");
-    BOOST_TEST(refused() != "", options);
+    BOOST_TEST(contains(refused(), "config.json: "), options << ": " << refused());
   }
   write_file(folder / "config.json", "{\"options\": {}}");
   BOOST_TEST(contains(refused(), "events"));
