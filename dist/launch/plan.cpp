@@ -14,6 +14,7 @@ namespace tg {
 namespace {
 
 constexpr std::size_t kMostPlans = 10000;
+constexpr int64_t kMostThreads = 4096;  // of a run: where the system starts no more, OpenMP ends the process
 
 // Names of the rules that have an option.
 std::string rules_with(const std::string& option) {
@@ -125,6 +126,15 @@ void settle_hogwild(Plan& plan, Unfit unfit) {
   if (plan.options.shards > 1) not_here("it has no locks, so --shards have no use");
 }
 
+void check_threads(const RunOptions& options) {
+  const bool on_threads = options.engine == "threads";
+  const int64_t callers = on_threads ? options.workers : std::max(options.pool_threads, 1);
+  require(callers * options.threads_per_worker <= kMostThreads,
+          "{} {} with --threads-per-worker {}: {} threads are more than the {} that a run may start: use fewer",
+          on_threads ? "--workers" : "--pool-threads", callers, options.threads_per_worker,
+          callers * options.threads_per_worker, kMostThreads);
+}
+
 // What has a column of its own is not said twice.
 std::string name_without_momentum(Spec spec) {
   for (const SpecInfo& info : rule_infos()) {
@@ -155,6 +165,7 @@ Plan make_plan(RunOptions options, Unfit unfit) {
         fmt::format("{} is sequential: it runs with 1 worker, not {}", plan.rule_spec.name(), plan.options.workers));
     plan.options.workers = 1;
   }
+  check_threads(plan.options);
   if (!plan.options.learning_rate) plan.options.learning_rate = 0.05 * (1 - *plan.options.momentum);
   plan.options.rule = name_without_momentum(plan.rule_spec);
   plan.options.model = plan.model_spec.str();
