@@ -26,11 +26,15 @@ void add_info(CLI::App& app, CommandList& commands) {
                      return model_info(words->of_model, words->json);
                    });
   ModelInfoOptions& of_model = words->of_model;
-  info_command->add_option("--data-dir", words->data_dir, "as for train")->type_name("DIR");
-  info_command->add_option("--model", of_model.model, "layers, FLOPs and memory of a model")->type_name("MODEL");
-  info_command->add_option("--input", of_model.input, "its samples (what it was made for)")->type_name("HxWxC");
-  info_command->add_option("--classes", of_model.classes, "its classes (likewise)")->type_name("N");
-  info_command->add_option("--batch", of_model.batch, "samples (1)")->type_name("N");
+  info_command->add_option("--data-dir", words->data_dir, "as for train")->type_name("DIR")->check(kNotEmpty);
+  info_command->add_option("--model", of_model.model, "layers, FLOPs and memory of a model")
+      ->type_name("MODEL")
+      ->check(kNotEmpty);
+  info_command->add_option("--input", of_model.input, "its samples (what it was made for)")
+      ->type_name("HxWxC")
+      ->check(kNotEmpty);
+  info_command->add_option("--classes", of_model.classes, "its classes (likewise)")->type_name("N")->check(kNotEmpty);
+  info_command->add_option("--batch", of_model.batch, "samples (1)")->type_name("N")->check(kNotEmpty);
   info_command->add_flag("--json", words->json, "as JSON");
 }
 
@@ -60,11 +64,17 @@ void add_bench_step(CLI::App& bench, CommandList& commands) {
                                      words->to(options);
                                      return bench_step(options);
                                    });
-  command->add_option("--model", options.model, "name or name:option=value,... (lenet)")->type_name("MODEL");
-  command->add_option("--batch", words->batch, "samples (128 pictures or 32 sequences)")->type_name("N");
-  command->add_option("--threads", words->threads, "threads (1)")->type_name("N");
-  command->add_option("--seconds", words->seconds, "how long to measure (3)")->type_name("S");
-  command->add_option("--device", options.device, "cpu, or plain: the readable loops (cpu)")->type_name("DEVICE");
+  command->add_option("--model", options.model, "name or name:option=value,... (lenet)")
+      ->type_name("MODEL")
+      ->check(kNotEmpty);
+  command->add_option("--batch", words->batch, "samples (128 pictures or 32 sequences)")
+      ->type_name("N")
+      ->check(kNotEmpty);
+  command->add_option("--threads", words->threads, "threads (1)")->type_name("N")->check(kNotEmpty);
+  command->add_option("--seconds", words->seconds, "how long to measure (3)")->type_name("S")->check(kNotEmpty);
+  command->add_option("--device", options.device, "cpu, or plain: the readable loops (cpu)")
+      ->type_name("DEVICE")
+      ->check(kNotEmpty);
   command->add_flag("--trim", options.trim, "give the pool's memory back to the system after each step");
   command->add_flag("--json", options.json, "one line of JSON");
 }
@@ -84,10 +94,12 @@ void add_bench_server(CLI::App& bench, CommandList& commands) {
                                      words->to(options);
                                      return bench_server(options);
                                    });
-  command->add_option("--rule", options.rule, "one rule (all)")->type_name("RULE");
-  command->add_option("--parameters", words->parameters, "how many (25000000)")->type_name("N");
-  command->add_option("--threads", words->threads, "threads (1)")->type_name("N");
-  command->add_option("--seconds", words->seconds, "how long to measure each rule (1)")->type_name("S");
+  command->add_option("--rule", options.rule, "one rule (all)")->type_name("RULE")->check(kNotEmpty);
+  command->add_option("--parameters", words->parameters, "how many (25000000)")->type_name("N")->check(kNotEmpty);
+  command->add_option("--threads", words->threads, "threads (1)")->type_name("N")->check(kNotEmpty);
+  command->add_option("--seconds", words->seconds, "how long to measure each rule (1)")
+      ->type_name("S")
+      ->check(kNotEmpty);
   command->add_flag("--json", options.json, "one line of JSON");
 }
 

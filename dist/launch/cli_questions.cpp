@@ -38,7 +38,8 @@ struct Question {
 void add_run(CLI::App& command, Question& question) {
   command.add_option("run", question.run, "the run's folder")->type_name("DIR");
   command.add_option("--data-dir", question.data_dir, "where the data set's files are (as for the run)")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(kNotEmpty);
 }
 
 void check_run(const Question& question, const CLI::App& command) {
@@ -75,7 +76,9 @@ void add_question_commands(CLI::App& app, CommandList& commands) {
   add_run(*explain_command, *question);
   explain_command->add_option("--update", question->update, "which, counted from 0")->type_name("N");
   explain_command->add_option("--worker", question->worker, "count this worker's updates only")->type_name("I");
-  explain_command->add_option("--parameter", question->parameter, "show this tensor alone")->type_name("NAME");
+  explain_command->add_option("--parameter", question->parameter, "show this tensor alone")
+      ->type_name("NAME")
+      ->check(kNotEmpty);
   explain_command->add_flag("--json", question->json, "as JSON");
   explain_command->footer(kExplainExamples);
 

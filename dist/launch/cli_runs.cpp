@@ -52,7 +52,8 @@ void add_train(CLI::App& app, CommandList& commands) {
       });
   add_run_flags(*train_command, *flags, false);
   train_command->add_option("--resume", *resumed, "go on with the run in this folder, from its last snapshot")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(kNotEmpty);
   train_command->footer(std::string(kTrainExamples) + "\n" + kExitCodes);
 }
 
@@ -101,10 +102,12 @@ void add_replay(CLI::App& app, CommandList& commands) {
       commands.add(app, "replay", "a recorded run once more, or another rule on its arrivals",
                    [options](const CLI::App&, const Words& typed) { return replay_run(*options, typed); });
   command->add_option("run", options->run, "the run's folder")->type_name("DIR");
-  command->add_option("--rule", options->rule, "another rule (the run's own)")->type_name("RULE");
-  command->add_option("--out", options->out, "the results' folder, new or empty (none)")->type_name("DIR");
-  command->add_option("--data-dir", options->data_dir, "as for train (the run's)")->type_name("DIR");
-  command->add_option("--pool-threads", options->pool_threads, "as for train (0)")->type_name("N");
+  command->add_option("--rule", options->rule, "another rule (the run's own)")->type_name("RULE")->check(kNotEmpty);
+  command->add_option("--out", options->out, "the results' folder, new or empty (none)")
+      ->type_name("DIR")
+      ->check(kNotEmpty);
+  command->add_option("--data-dir", options->data_dir, "as for train (the run's)")->type_name("DIR")->check(kNotEmpty);
+  command->add_option("--pool-threads", options->pool_threads, "as for train (0)")->type_name("N")->check(kNotEmpty);
   command->footer(kReplayExamples);
 }
 
@@ -118,7 +121,9 @@ void add_run_flags(CLI::App& command, RunFlags& flags, bool lists) {
     added->type_name((is_switch ? "[true|false]" : option.values) + (lists ? " ..." : ""));
     added->expected(is_switch ? 0 : 1, lists ? kMostValues : 1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
-  command.add_option("--out", flags.out, "the results' folder, new or empty (a new one below runs/)")->type_name("DIR");
+  command.add_option("--out", flags.out, "the results' folder, new or empty (a new one below runs/)")
+      ->type_name("DIR")
+      ->check(kNotEmpty);
 }
 
 RunOptions single_values(const RunFlags& flags, RunOptions options) {

@@ -45,6 +45,13 @@ void add_run_flags(CLI::App& command, RunFlags& flags, bool lists);
 // What was typed, on top of `options`. Throws Error where a flag has several values, or one that it does not take.
 RunOptions single_values(const RunFlags& flags, RunOptions options = {});
 
+// For a text that may be left out. A variable that the shell found unset would otherwise leave it out unseen.
+inline const CLI::Validator kNotEmpty(
+    [](const std::string& word) {
+      return word.empty() ? std::string("expected a value, found the empty word ''; leave the option out instead") : "";
+    },
+    "");
+
 inline constexpr const char* kExitCodes =
     "Exit status: 0; 1 after a mistake, with its reason on standard error; 2 if training diverged;\n"
     "128 + signal if it was interrupted (130 for Ctrl-C; what was done is kept).\n";

@@ -112,8 +112,20 @@ BOOST_AUTO_TEST_CASE(a_value_out_of_range_is_told_with_the_range) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(an_empty_word_is_no_value_and_not_an_option_left_out) {
+  for (const std::string words :
+       {"train --out", "train --resume", "compare --out", "replay r --rule", "replay r --out", "replay r --data-dir",
+        "replay r --pool-threads", "explain r --update 1 --parameter", "trace r --data-dir", "info --data-dir",
+        "info --model", "bench server --rule", "bench server --parameters", "bench step --batch"})
+    check({{words + " ''", {words.substr(words.rfind(' ') + 1) + ": ", "the empty word ''"}}});
+  check({{"train --rule ''", {"''"}}, {"train --model ''", {"''"}}, {"train --gate ''", {"''"}}});
+}
+
 BOOST_AUTO_TEST_CASE(options_that_have_no_meaning_together_are_refused) {
   check({
+      {"train --engine threads --workers 200 --threads-per-worker 1024",
+       {"--workers 200 with --threads-per-worker 1024: 204800 threads", "4096", "use fewer"}},
+      {"train --pool-threads 1024 --threads-per-worker 5", {"--pool-threads 1024", "5120 threads"}},
       {"train --shards 2", {"--shards 2 is for --engine threads, not simulate"}},
       {"train --cores 0", {"--cores 0 is for --engine threads"}},
       {"train --hogwild", {"--hogwild true is for --engine threads"}},
