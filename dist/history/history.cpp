@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tg {
 
@@ -45,7 +46,7 @@ Summary summarise(const History& history) {
   if (!history.updates.empty()) {
     const double count = static_cast<double>(history.updates.size());
     summary.mean_lag = lags / count;
-    summary.mean_gap = gaps / measured;
+    summary.mean_gap = measured > 0 ? gaps / measured : std::numeric_limits<double>::quiet_NaN();  // 0 / 0 is -nan
   }
   return summary;
 }

@@ -1,6 +1,7 @@
 #include "dist/threads/threads.h"
 
 #include <omp.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -35,7 +36,7 @@ void check(const Job& job, const ThreadsOptions& options) {
     require(std::find(usable.begin(), usable.end(), core) != usable.end(),
             "threads: core {} is none of those that this process may use: {}", core, names);
   const char* bind = std::getenv("OMP_PROC_BIND");
-  require(bind == nullptr || std::string_view(bind) == "false",
+  require(bind == nullptr || ::strcasecmp(bind, "false") == 0,
           "threads: OMP_PROC_BIND={} would confine all workers to one core: unset it, and use cores instead", bind);
   require(!options.hogwild || options.shards == 1, "threads: hogwild has no locks, so shards have no use: give it 1");
 }

@@ -35,6 +35,8 @@ BOOST_AUTO_TEST_CASE(gaps_that_were_not_measured_do_not_count) {
   History history;
   history.updates = {{.gap = none}, {.gap = 2}, {.gap = none}, {.gap = 4}};
   BOOST_TEST(summarise(history).mean_gap == 3);
+  history.updates = {{.gap = none}};
+  BOOST_TEST(fmt::format("{}", summarise(history).mean_gap) == "nan");
 }
 
 BOOST_AUTO_TEST_CASE(statuses_have_names) {
