@@ -1,5 +1,8 @@
 // The command line of train, compare and replay.
 
+#include <map>
+#include <set>
+
 #include "dist/launch/command_list.h"
 #include "dist/launch/commands.h"
 #include "framework/core/error.h"
@@ -16,7 +19,8 @@ constexpr const char* kTrainExamples =
     "  tardygrad train --rule dc-asgd-a:lambda=1 --workers 8 --model lenet --epochs 0.5 --out runs/first\n\n"
     "The run's folder: config.json, metrics.csv (a line per evaluation), events.bin, summary.csv, workers.csv and\n"
     "pictures (loss, error, lag, gap as .svg). No run overwrites another. With --snapshot-every, one that was stopped\n"
-    "or killed can go on: tardygrad train --resume runs/first\n";
+    "or killed can go on: tardygrad train --resume runs/first; elsewhere --data-dir, --cores or --pool-threads may be\n"
+    "given with it.\n";
 
 constexpr const char* kReplayExamples =
     "Examples:\n"
@@ -39,16 +43,36 @@ constexpr const char* kCompareExamples =
     "and how it differs there from the recorded rule, with an interval; paired.csv has the same numbers. Only --out,\n"
     "--data-dir and --pool-threads go with it.\n";
 
+// Calls take(option, text) for each flag that was typed, which may have one value.
+template <class Take>
+void each_value(const RunFlags& flags, const Take& take) {
+  for (std::size_t i = 0; i < flags.values.size(); ++i) {
+    const Words& values = flags.values[i];
+    const RunOption& option = run_option_list()[i];
+    require(values.size() <= 1, "{} has {} values; for several runs there is `tardygrad compare`", option.flag,
+            values.size());
+    if (!values.empty()) take(option, values.front());
+  }
+}
+
+// A run may go on where its data or the cores are others; all else is as it was.
+int resume_with(const RunFlags& flags, const std::string& folder, const CLI::App& command) {
+  const std::set<std::string> allowed{"--resume", "--data-dir", "--cores", "--pool-threads"};
+  for (const CLI::Option* option : command.get_options())
+    require(option->count() == 0 || allowed.contains(option->get_name()),
+            "train: --resume takes everything from the run's config.json: leave out {}", option->get_name());
+  std::map<std::string, std::string> instead;
+  each_value(flags, [&](const RunOption& option, const std::string& text) { instead[option.name] = text; });
+  return resume(folder, instead);
+}
+
 void add_train(CLI::App& app, CommandList& commands) {
   const auto flags = std::make_shared<RunFlags>();
   const auto resumed = std::make_shared<std::string>();
   CLI::App* train_command =
       commands.add(app, "train", "one run", [flags, resumed](const CLI::App& command, const Words& typed) {
-        if (command.count("--resume") == 0) return train(single_values(*flags), flags->out, typed);
-        for (const CLI::Option* option : command.get_options())
-          require(option->count() == 0 || option->get_name() == "--resume",
-                  "train: --resume takes everything from the run's config.json: leave out {}", option->get_name());
-        return resume(*resumed);
+        if (command.count("--resume") != 0) return resume_with(*flags, *resumed, command);
+        return train(single_values(*flags), flags->out, typed);
       });
   add_run_flags(*train_command, *flags, false);
   train_command->add_option("--resume", *resumed, "go on with the run in this folder, from its last snapshot")
@@ -127,13 +151,7 @@ void add_run_flags(CLI::App& command, RunFlags& flags, bool lists) {
 }
 
 RunOptions single_values(const RunFlags& flags, RunOptions options) {
-  for (std::size_t i = 0; i < flags.values.size(); ++i) {
-    const Words& values = flags.values[i];
-    const RunOption& option = run_option_list()[i];
-    require(values.size() <= 1, "{} has {} values; for several runs there is `tardygrad compare`", option.flag,
-            values.size());
-    for (const std::string& value : values) option.set(options, value);
-  }
+  each_value(flags, [&](const RunOption& option, const std::string& text) { option.set(options, text); });
   return options;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +21,9 @@ inline constexpr int kExitDiverged = 2;
 // `command_line` is what was typed, for config.json.
 int train(const RunOptions& options, const std::filesystem::path& out, const std::vector<std::string>& command_line);
 
-// Goes on with the run in this folder, from its newest undamaged snapshot.
-int resume(const std::filesystem::path& folder);
+// Goes on with the run in this folder, from its newest undamaged snapshot. `instead`, by the name of the option,
+// replaces what the run was given: only what changes no result.
+int resume(const std::filesystem::path& folder, const std::map<std::string, std::string>& instead);
 
 // A run for every combination of `values` (see make_plans()), each in its own folder below `out`. A run that diverges
 // does not end the others and does not change the exit status.

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "dist/launch/machine.h"
 #include "dist/launch/run.h"
 #include "framework/core/error.h"
 
@@ -29,13 +30,17 @@ nlohmann::json read_config(const fs::path& path) {
 }
 
 // Options that the file leaves out had no value, or came after the version that wrote it.
-RunOptions options_from(const nlohmann::json& config, const fs::path& path, const std::string& without = "") {
+RunOptions options_from(const nlohmann::json& config, const fs::path& path, const OptionTexts& instead) {
   RunOptions options;
   for (const RunOption& option : run_option_list()) {
+    if (const auto other = instead.find(option.name); other != instead.end()) {
+      option.set(options, other->second);
+      continue;
+    }
     const auto found = config.find(option.name);
     if (found == config.end() || found->is_null()) continue;
     const std::string text = found->is_string() ? found->get<std::string>() : found->dump();
-    if (text.empty() || option.name == without || option.name == "recipe") continue;  // all that it set is there
+    if (text.empty() || option.name == "recipe") continue;  // all that a recipe set is there
     try {
       option.set(options, text);
     } catch (const Error& error) {
@@ -56,18 +61,33 @@ Plan plan_from(RunOptions options, const fs::path& path) {
 
 }  // namespace
 
-Plan read_plan(const fs::path& folder) {
+Plan read_plan(const fs::path& folder, const OptionTexts& instead) {
   const fs::path path = folder / "config.json";
-  return plan_from(options_from(read_config(path), path), path);
+  return plan_from(options_from(read_config(path), path, instead), path);
 }
 
 RecordedRun read_run(const fs::path& folder, const std::string& data_dir) {
   const fs::path path = folder / "config.json";
   // The cores that the run was confined to change no result, and may not be there any more.
-  RunOptions options = options_from(read_config(path), path, "cores");
-  if (!data_dir.empty()) options.data_dir = data_dir;
+  OptionTexts instead{{"cores", "any"}};
+  if (!data_dir.empty()) instead["data_dir"] = data_dir;
+  RunOptions options = options_from(read_config(path), path, instead);
   require(!options.hogwild, "{}: a hogwild run has no order of events that could be followed", folder.string());
   return {folder, plan_from(std::move(options), path), read_event_logs(folder)};
+}
+
+std::string changes_since(const fs::path& run) {
+  std::ifstream file(run / "config.json");
+  const nlohmann::json config = nlohmann::json::parse(file, nullptr, false), none = nlohmann::json::object();
+  const auto found = config.find("machine");
+  const nlohmann::json& then = found != config.end() && found->is_object() ? *found : none;
+  const nlohmann::json now = to_json(this_machine());
+  std::string text;
+  for (const char* part : {"tardygrad", "compiler", "build", "onednn", "instruction_set", "processor"})
+    if (then.value(part, nlohmann::json()) != now.value(part, nlohmann::json()))
+      text += fmt::format("  {} was {}, is {}\n", part, then.value(part, nlohmann::json()).dump(),
+                          now.value(part, nlohmann::json()).dump());
+  return text.empty() ? text : "since the run was made:\n" + text;
 }
 
 void check_logs(const RecordedRun& run, const Layout& layout) {

@@ -93,6 +93,7 @@ void Recorder::on_snapshot(Snapshot& snapshot, int64_t gradients) {
     Positions at{.metrics = metrics_->bytes()};
     for (const auto& log : logs_) at.logs.push_back(log->sync());
     at.save(SnapshotWriter(snapshot).part(kFilesPart));
+    snapshot.metadata[kGradientsKey] = std::to_string(gradients);
     snapshot.metadata[kJobKey] = fmt::format("{:016x}", job_.hash);
     for (const auto& [name, value] : job_.options) snapshot.metadata[name] = value;
     snapshots_.keep(snapshot, gradients);

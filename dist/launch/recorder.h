@@ -41,6 +41,7 @@ struct RecordedJob {
 
 inline constexpr const char* kJobKey =
     "job";  // the hash's key in that metadata; it is written as 16 hexadecimal digits
+inline constexpr const char* kGradientsKey = "gradients";  // how many were accepted, as the file's name says
 
 class Recorder final : public Listener {
  public:

@@ -1,9 +1,7 @@
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "dist/launch/commands.h"
 #include "dist/launch/counterfactual.h"
-#include "dist/launch/machine.h"
 #include "dist/launch/parse.h"
 #include "dist/launch/recorder.h"
 #include "dist/launch/run.h"
@@ -13,19 +11,6 @@ namespace tg {
 namespace {
 
 constexpr int64_t kMostThreads = 1024;
-
-// What may explain a difference: the parts of the machine that were others when the run was made.
-std::string changes_since(const std::filesystem::path& run) {
-  std::ifstream file(run / "config.json");
-  const nlohmann::json then = nlohmann::json::parse(file, nullptr, false).value("machine", nlohmann::json::object());
-  const nlohmann::json now = to_json(this_machine());
-  std::string text;
-  for (const char* part : {"tardygrad", "compiler", "build", "onednn", "instruction_set", "processor"})
-    if (then.value(part, nlohmann::json()) != now.value(part, nlohmann::json()))
-      text += fmt::format("  {} was {}, is {}\n", part, then.value(part, nlohmann::json()).dump(),
-                          now.value(part, nlohmann::json()).dump());
-  return text.empty() ? text : "since the run was made:\n" + text;
-}
 
 int report_same(const Replayed& replayed, const RecordedRun& recorded, const Interrupt& interrupt) {
   const std::size_t updates = replayed.history.updates.size(), shards = recorded.logs.size();

@@ -32,6 +32,8 @@ Resumption find_resumption(const std::filesystem::path& folder, const RecordedJo
     }
     require_same_job(*found.snapshot, job);
     try {
+      const std::string taken = found.snapshot->metadata(kGradientsKey);
+      require(taken == std::to_string(place.number), "it was renamed: it was taken after {} gradients", taken);
       Recorder::check(folder, job, *found.snapshot);
       found.gradients = place.number;
       return found;

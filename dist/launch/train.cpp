@@ -48,10 +48,10 @@ int train(const RunOptions& options, const std::filesystem::path& out, const std
   return report(run(plan, job, folder, {.command_line = command_line}, "", interrupt), folder, interrupt);
 }
 
-int resume(const std::filesystem::path& path) {
+int resume(const std::filesystem::path& path, const OptionTexts& instead) {
   const Interrupt interrupt;  // before the first thread
   const RunFolder folder = RunFolder::open(path);
-  const Plan plan = read_plan(path);
+  const Plan plan = read_plan(path, instead);
   const std::string status = status_of_run(folder.file("summary.csv"));
   const bool diverged = status == name_of(History::Status::diverged);
   if (diverged || status == name_of(History::Status::finished)) {
@@ -69,6 +69,8 @@ int resume(const std::filesystem::path& path) {
 
   introduce(plan, task, splits);
   for (const std::string& skipped : resumption.skipped) say(fmt::format("note: not used: {}\n", skipped));
+  if (const std::string changes = changes_since(path); !changes.empty())
+    say("note: from here on it may have other last bits; " + changes);
   say(fmt::format("goes on after {} of {} gradients, from {}\n", resumption.gradients, job.gradients,
                   resumption.snapshot->name()));
   return report(run(plan, job, folder, {.resumption = &resumption}, "", interrupt), folder, interrupt);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "dist/snapshot/folder.h"
+#include "framework/io/file.h"
 #include "tests/launch/program.h"
 
 namespace fs = std::filesystem;
@@ -185,6 +186,38 @@ BOOST_AUTO_TEST_CASE(a_run_that_lives_is_not_gone_on_with) {
   wait_for(process);
   BOOST_TEST(outcome.status == 1);
   BOOST_TEST(contains(outcome.err, "r/metrics.csv: another process is writing to it"));
+}
+
+BOOST_AUTO_TEST_CASE(a_run_goes_on_on_another_machine) {
+  const TemporaryFolder folder;
+  BOOST_REQUIRE(run_in(folder, kRun + "--engine threads --cores 0 --shards 2 --snapshot-every 100 --out r").status ==
+                0);
+  fs::remove(folder / "r/summary.csv");
+  std::string config = text_of(folder / "r/config.json");
+  const auto change = [&](const std::string& from, const std::string& to) {
+    config.replace(config.find(from), from.size(), to);
+  };
+  change("\"cores\": \"0\"", "\"cores\": \"65000\"");
+  change("\"compiler\": \"", "\"compiler\": \"another ");
+  tg::write_file(folder / "r/config.json", config);
+  BOOST_TEST(contains(run_in(folder, "train --resume r").err, "there is no core 65000"));
+  BOOST_TEST(contains(run_in(folder, "train --resume r --cores any --pool-threads 2").err, "--pool-threads 2 is for"));
+  const Outcome outcome = run_in(folder, "train --resume r --cores any --data-dir elsewhere");
+  BOOST_TEST(outcome.status == 0, outcome.err);
+  BOOST_TEST(contains(outcome.out, "other last bits; since the run was made:\n  compiler was \"another "), outcome.out);
+  BOOST_TEST(contains(run_in(folder, "replay r").out, "the same: 384 updates"));
+}
+
+BOOST_AUTO_TEST_CASE(a_snapshot_under_another_number_is_not_used) {
+  const TemporaryFolder folder;
+  BOOST_REQUIRE(run_in(folder, kRun + "--snapshot-every 100 --out r").status == 0);
+  fs::remove(folder / "r/summary.csv");
+  fs::rename(folder / "r/snapshots/300.safetensors", folder / "r/snapshots/999.safetensors");
+  const Outcome outcome = run_in(folder, "train --resume r");
+  BOOST_TEST(outcome.status == 0);
+  BOOST_TEST(contains(outcome.out, "not used: r/snapshots/999.safetensors: it was renamed: it was taken after 300 "),
+             outcome.out);
+  BOOST_TEST(contains(outcome.out, "goes on after 200 of 384 gradients"), outcome.out);
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_told) {
