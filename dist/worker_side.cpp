@@ -110,7 +110,7 @@ void WorkerSide::work(int64_t task, int64_t batch, const StepInfo& info) {
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   oracle.require_all_asked();
   outcome_ = {.loss = oracle.loss(), .bytes = 0, .where = oracle.where()};
-  // Codecs need not know what to do with a message that ends the run.
+  // A loss that is not finite ends the run. Its message is not sent: codecs need not know what to do with NaN.
   if (std::isfinite(oracle.loss()))
     outcome_.bytes = transmit(*up_, stream(first_step(task)).split("codec_up"), message);
 }

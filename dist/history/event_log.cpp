@@ -171,7 +171,8 @@ void EventLogWriter::check(const std::filesystem::path& path, const EventLogHead
           from.events, from.bytes, log.events.size(), log.unfinished_bytes);
   const int64_t pending = std::ssize(from.records) / kRecordBytes;
   require(std::ssize(from.records) == pending * kRecordBytes && pending < kBlockEvents,
-          "{}: {} bytes are to follow, which are no events", path.string(), from.records.size());
+          "{}: {} bytes are to follow, which are not the records of a block that is not full", path.string(),
+          from.records.size());
 }
 
 EventLogWriter::EventLogWriter(const std::filesystem::path& path, const EventLogHeader& header, const Position& from)
@@ -230,6 +231,9 @@ std::string event_log_name(int shard, int shards) {
 std::vector<EventLog> read_event_logs(const std::filesystem::path& folder) {
   std::vector<EventLog> logs;
   const bool one = std::filesystem::exists(folder / event_log_name(0, 1));
+  require(one || std::filesystem::exists(folder / event_log_name(0, 2)),
+          "{}: there is neither {} nor {}; the folder of a run has one of them", folder.string(), event_log_name(0, 1),
+          event_log_name(0, 2));
   logs.push_back(read_event_log(folder / event_log_name(0, one ? 1 : 2)));
   const EventLogHeader first = logs.front().header;
   require(one == (first.shards == 1) && first.shard == 0, "{}: this is the log of shard {} of {}",

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -17,6 +16,7 @@
 #include "dist/history/event_log.h"
 #include "dist/launch/commands.h"
 #include "dist/launch/table.h"
+#include "dist/launch/timing.h"
 #include "dist/threads/threads.h"
 #include "framework/core/reduce.h"
 #include "optim/registry.h"
@@ -24,15 +24,6 @@
 
 namespace tg {
 namespace {
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
-  return values[values.size() / 2];
-}
 
 // Stands for a formula in the rulers: the result depends on every load, so the compiler cannot leave one out, and the
 // arithmetic costs next to nothing.
@@ -177,13 +168,13 @@ Row measure(const std::string& name, const BenchServerOptions& options) {
   };
   std::vector<double> ms[4];
   constexpr int kFewest = 5;
-  for (const double end = seconds_now() + options.seconds; std::ssize(ms[0]) < kFewest || seconds_now() < end;)
+  for (const double end = wall_seconds() + options.seconds; std::ssize(ms[0]) < kFewest || wall_seconds() < end;)
     for (size_t i = 0; i < 4; ++i) {
-      const double start = seconds_now();
+      const double start = wall_seconds();
       timed[i]();
-      ms[i].push_back(1e3 * (seconds_now() - start));
+      ms[i].push_back(1e3 * (wall_seconds() - start));
     }
-  return {name, median(ms[0]), median(ms[1]), median(ms[2]), median(ms[3])};
+  return {name, quantile(ms[0], 0.5), quantile(ms[1], 0.5), quantile(ms[2], 0.5), quantile(ms[3], 0.5)};
 }
 
 // Its gradients cost nothing: what remains of a run's time is handing over messages and parameters.
@@ -237,10 +228,10 @@ Exchange measure_exchange(const BenchServerOptions& options) {
     threads.emplace_back([&, t] {
       omp_set_num_threads(1);
       Vector<float> a(options.parameters, kCpu), b(options.parameters, kCpu);
-      const double start = seconds_now();
+      const double start = wall_seconds();
       for (int64_t i = 0; i < kUpdates; ++i)
         std::memcpy(b.span().data, a.view().data, sizeof(float) * static_cast<size_t>(options.parameters));
-      seconds[static_cast<size_t>(t)] = seconds_now() - start;
+      seconds[static_cast<size_t>(t)] = wall_seconds() - start;
     });
   for (std::thread& thread : threads) thread.join();
   const double slowest = *std::max_element(seconds.begin(), seconds.end());
@@ -254,9 +245,9 @@ double nanoseconds_an_event() {
   double seconds = 0;
   {
     EventLogWriter log(path, {});
-    const double start = seconds_now();
+    const double start = wall_seconds();
     for (int64_t i = 0; i < kEvents; ++i) log.append({.kind = Event::Kind::arrive, .batch = i});
-    seconds = seconds_now() - start;
+    seconds = wall_seconds() - start;
   }
   std::filesystem::remove(path);
   return 1e9 * seconds / kEvents;

@@ -5,8 +5,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -15,6 +13,7 @@
 #include "dist/launch/commands.h"
 #include "dist/launch/machine.h"
 #include "dist/launch/table.h"
+#include "dist/launch/timing.h"
 #include "framework/core/error.h"
 #include "framework/core/pool.h"
 #include "framework/nn/cost.h"
@@ -30,11 +29,8 @@ namespace {
 constexpr int64_t kUsualPictures = 128, kUsualSequences = 32;
 constexpr int kWarmUpSteps = 3, kFewestSteps = 7, kFewestSlowSteps = 3;
 
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Of the whole process: with one thread it leaves out the time that other programs held the core.
+// Processor time of the whole process. With one thread this leaves out the time during which other programs had the
+// core.
 double cpu_seconds() {
   timespec t = {};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -46,11 +42,6 @@ int64_t peak_resident_bytes() {
   rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);
   return int64_t{usage.ru_maxrss} * 1024;
-}
-
-double quantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(std::llround(share * static_cast<double>(values.size() - 1)))];
 }
 
 Device device_named(const std::string& name) {
@@ -67,7 +58,7 @@ Tensor made_samples(int64_t batch, const Shape& sample) {
   return x;
 }
 
-// Throws Error if the memory left is less than a step and the server's velocity take.
+// Throws Error if this machine has less memory than a step and the server's velocity take.
 void refuse_what_cannot_fit(const Spec& spec, int64_t samples) {
   const Shape batch = batch_of(samples, usual_input(spec));
   const ModelCost cost = cost_of(make_model(spec, usual_input(spec), usual_classes(spec)), batch);

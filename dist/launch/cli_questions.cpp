@@ -17,17 +17,15 @@ constexpr const char* kExplainExamples =
     "Examples:\n"
     "  tardygrad explain runs/first --update 412\n"
     "  tardygrad explain runs/first --update 51 --worker 3 --parameter conv1.weight --json\n\n"
-    "The run is replayed up to that update. Shown are the terms of the rule's formula, as its file in optim/ has "
-    "them,\n"
-    "each with its 2-norm and its five largest coordinates.\n";
+    "Replays the run up to that update and shows the terms of the rule's formula, under the names of its file in\n"
+    "optim/: of each the 2-norm and the five largest coordinates.\n";
 
 constexpr const char* kTraceExamples =
     "Examples:\n"
     "  tardygrad trace runs/first\n"
     "  tardygrad trace runs/first --updates 1000..1199\n\n"
-    "The run is replayed up to the last of these updates. Its folder gets trace.html, a page that steps through them, "
-    "and\n"
-    "trace.svg.\n";
+    "Replays the run up to the last of these updates, and writes trace.svg and trace.html, a page that steps through\n"
+    "the updates, to the run's folder.\n";
 
 // The words after explain or trace.
 struct Question {

@@ -29,7 +29,7 @@ constexpr const char* kReplayExamples =
     "  tardygrad replay runs/a --rule asgd --out runs/b\n\n"
     "Takes the messages in the order of the run's events. Exit status: 0 if every loss and the final parameters are\n"
     "the run's, bit for bit; 1 if not, naming the first update that differs. With --rule, the same arrivals, batches,\n"
-    "rates and initial parameters under another rule.\n";
+    "learning rates and initial parameters are given to another rule; exit status 2 if it diverges.\n";
 
 constexpr const char* kCompareExamples =
     "Examples:\n"

@@ -29,7 +29,7 @@ struct Message {
   int64_t of_worker = 0;  // updates of its worker before it
 };
 
-// Update number `number`: of all, or of one worker.
+// The message of update number `number`, counted over all workers or, if it is given, over the updates of `worker`.
 Message find_message(const std::vector<Event>& events, int64_t number, std::optional<WorkerId> worker, int workers) {
   require(!worker || *worker < workers, "--worker {}: the run has {} workers, from 0 to {}", worker.value_or(0),
           workers, workers - 1);
@@ -50,7 +50,7 @@ Message find_message(const std::vector<Event>& events, int64_t number, std::opti
        worker ? fmt::format("worker {} has made", *worker) : "the run has", found);
 }
 
-// Hears the replay until the update has been taken in everywhere.
+// Asks for the terms of the update, and stops the replay when all shards have taken it in.
 class Asking final : public Listener {
  public:
   Asking(const Message& message, Explanation& explanation, const std::vector<ShardRange>& shards, Progress& progress,

@@ -17,7 +17,7 @@ constexpr int64_t kMostClasses = 1 << 20, kLargestBatch = 1 << 16;
 
 ordered_json to_json(const Shape& shape) { return std::vector<int64_t>(shape.begin(), shape.end()); }
 
-// As a whole number, as far as a double counts exactly.
+// As a whole number up to 2^53, as far as a double counts exactly.
 ordered_json to_json(double flops) {
   return flops < 0x1p53 ? ordered_json(static_cast<int64_t>(flops)) : ordered_json(flops);
 }

@@ -30,7 +30,7 @@ bool has_points(const Plot& plot) {
   });
 }
 
-// The reason if `draw_them` cannot do it.
+// Calls `draw_them`. Returns an empty text, or why there are no pictures.
 std::string reason_not_to(const std::function<void()>& draw_them) {
   if (!gnuplot_found())
     return "no pictures: there is no gnuplot; run apt-get install --no-install-recommends gnuplot-nox";
@@ -42,7 +42,7 @@ std::string reason_not_to(const std::function<void()>& draw_them) {
   return "";
 }
 
-// Draws what has points. The reason if that is not possible.
+// Draws the plots that have points. Returns what reason_not_to() returns.
 std::string draw_all(const std::filesystem::path& folder, const std::vector<std::pair<const char*, Plot>>& plots) {
   return reason_not_to([&] {
     for (const auto& [name, plot] : plots) {
@@ -51,7 +51,8 @@ std::string draw_all(const std::filesystem::path& folder, const std::vector<std:
   });
 }
 
-// The mean over runs of what they have at the same place; runs that ended early count as far as they came.
+// The mean over the runs of their first evaluations, of their second ones, and so on. A run that ended early counts as
+// far as it came.
 Series mean_curve(const ComparedRuns& compared, double EvaluationRecord::*field) {
   Series mean{compared.name, {}, {}, Style::lines_and_points};
   for (std::size_t i = 0;; ++i) {

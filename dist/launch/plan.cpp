@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostPlans = 10000;
 constexpr int64_t kMostThreads = 4096;  // of a run: where the system starts no more, OpenMP ends the process
 
-// Names of the rules that have an option.
+// The names of the rules that have this option, with commas.
 std::string rules_with(const std::string& option) {
   std::string names;
   for (const SpecInfo& info : rule_infos()) {
@@ -57,7 +57,7 @@ void settle_momentum(Plan& plan, Unfit unfit) {
   if (!plan.rule_spec.has("momentum")) {
     const double asked = options.momentum.value_or(0);
     options.momentum = 0;
-    if (asked == 0) return;  // a rule without momentum does as it is told
+    if (asked == 0) return;  // --momentum 0 asks for what such a rule does anyway
     require(unfit == Unfit::leave_out,
             "--momentum {}: rule {} has no momentum; leave it out, or choose a rule that has: {}", asked,
             plan.rule_spec.name(), rules_with("momentum"));
@@ -73,13 +73,13 @@ void settle_momentum(Plan& plan, Unfit unfit) {
   options.momentum = plan.rule_spec.number("momentum", 0, 1);
 }
 
-// Refuses what the user asked for, or notes that it is left out.
+// Throws Error with this reason, or notes it for the user and goes on.
 void leave_out(Plan& plan, Unfit unfit, const std::string& reason) {
   require(unfit == Unfit::leave_out, "{}", reason);
   plan.notes.push_back(reason + "; left out here");
 }
 
-// Options of another engine.
+// Looks for options that have a meaning only for another engine.
 void settle_engine(Plan& plan, Unfit unfit) {
   const RunOptions defaults;
   for (const RunOption& option : run_option_list()) {
@@ -135,7 +135,7 @@ void check_threads(const RunOptions& options) {
           callers * options.threads_per_worker, kMostThreads);
 }
 
-// What has a column of its own is not said twice.
+// As Spec::str(), but without the momentum, which has a column of its own in every table.
 std::string name_without_momentum(Spec spec) {
   for (const SpecInfo& info : rule_infos()) {
     if (info.name != spec.name()) continue;

@@ -29,7 +29,8 @@ nlohmann::json read_config(const fs::path& path) {
   return config["options"];
 }
 
-// Options that the file leaves out had no value, or came after the version that wrote it.
+// The options in config.json, but those of `instead` as they stand there. One that the file leaves out had no value, or
+// is newer than the program that wrote the file.
 RunOptions options_from(const nlohmann::json& config, const fs::path& path, const OptionTexts& instead) {
   RunOptions options;
   for (const RunOption& option : run_option_list()) {

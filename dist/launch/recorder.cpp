@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kFilesPart = "files";  // of a snapshot
 
-// Where each of a run's files is when a snapshot is taken.
+// How long each of a run's files was when a snapshot was taken.
 struct Positions {
   int64_t metrics = 0;                           // bytes
   std::vector<EventLogWriter::Position> logs{};  // by shard
@@ -88,7 +88,7 @@ void Recorder::on_evaluation(const EvaluationRecord& e) {
 
 void Recorder::on_snapshot(Snapshot& snapshot, int64_t gradients) {
   try {
-    // What the snapshot counts on is on the disk before it.
+    // A snapshot relies on these files, so they must be on the disk first.
     metrics_->sync();
     Positions at{.metrics = metrics_->bytes()};
     for (const auto& log : logs_) at.logs.push_back(log->sync());

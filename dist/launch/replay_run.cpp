@@ -27,7 +27,7 @@ int report_same(const Replayed& replayed, const RecordedRun& recorded, const Int
           ? fmt::format("stopped: {} updates had the same losses\n", updates)
           : fmt::format(
                 "the same as far as the events go: {} updates, every loss; the run was killed before its end, or "
-                "still lives\n",
+                "is still going on\n",
                 updates));
   return interrupt.exit_code();
 }
@@ -52,7 +52,7 @@ int report_other(const Replayed& replayed, const Plan& plan, const RecordedRun& 
 
 int replay_run(const ReplayRunOptions& options, const std::vector<std::string>& command_line) {
   const Interrupt interrupt;  // before the first thread
-  require(!options.run.empty(), "replay: which run? Give its folder");
+  require(!options.run.empty(), "replay: which run? `tardygrad replay runs/NAME`");
   const int pool_threads =
       options.pool_threads.empty()
           ? 0

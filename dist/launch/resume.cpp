@@ -12,7 +12,7 @@ void require_same_job(const SnapshotFile& snapshot, const RecordedJob& job) {
             snapshot.name(), name, found, value);
   }
   require(snapshot.metadata(kJobKey) == fmt::format("{:016x}", job.hash),
-          "{}: it is a snapshot of another run: its options are those of config.json, but its model or data is another",
+          "{}: it is a snapshot of another run: its options are those of config.json, but its model or data is not",
           snapshot.name());
 }
 
@@ -43,7 +43,7 @@ Resumption find_resumption(const std::filesystem::path& folder, const RecordedJo
   }
   std::string reasons;
   for (const std::string& reason : found.skipped) reasons += "\n  " + reason;
-  fail("{}: none of its snapshots can be gone on from:{}", folder.string(), reasons);
+  fail("{}: none of its snapshots can be used:{}", folder.string(), reasons);
 }
 
 }  // namespace tg

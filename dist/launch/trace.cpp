@@ -15,7 +15,7 @@
 namespace tg {
 namespace {
 
-// Hears the replay until the last update of the range.
+// Stops the replay after the last update of the range.
 class Until final : public Listener {
  public:
   Until(int64_t last, Progress& progress, const Interrupt& interrupt) : Listener(progress, interrupt), last_(last) {}

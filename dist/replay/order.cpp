@@ -16,7 +16,7 @@ void check_order(const Place& place, const Shard& shard, const Event& event, boo
     case Kind::release: joined(); return require_at(place, !shard.at_work(id), "worker {} is at work", id);
     case Kind::arrive:
       joined();
-      require_at(place, shard.at_work(id), "worker {} was sent nothing to work from", id);
+      require_at(place, shard.at_work(id), "worker {} was sent no parameters from which to compute a message", id);
       return require_at(place, shard.batch(id) == event.batch && shard.told(id).learning_rate == event.learning_rate,
                         "worker {} has batch {} with rate {}, not {} with {}", id, shard.batch(id),
                         shard.told(id).learning_rate, event.batch, event.learning_rate);

@@ -358,9 +358,10 @@ void Replay::end(History::Status status, std::string message) {
 void Replay::refuse_stuck() const {
   for (size_t s = 0; s < tracks_.size(); ++s)
     if (!tracks_[s].done())
-      require_at(place(s), false,
-                 "worker {}'s message needs parameters from all shards, and not all of them send them first",
-                 tracks_[s].events[tracks_[s].next].worker);
+      require_at(
+          place(s), false,
+          "worker {}'s message needs the parameters of all shards, and the log of another shard sends them only later",
+          tracks_[s].events[tracks_[s].next].worker);
   fail("replay: nothing more can happen");
 }
 

@@ -22,8 +22,8 @@ void mark(Snapshot& snapshot, const Job& job, const char* engine, int shards) {
 SnapshotReader reader_of(const Job& job, const char* engine, int shards) {
   for (const auto& [key, value] : marks_of(job, engine, shards)) {
     const std::string found = job.resume->metadata(key);
-    require(found == value, "{}: it cannot be gone on from: its {} is {}, the job's is {}", job.resume->name(), key,
-            found, value);
+    require(found == value, "{}: it is a snapshot of another run: its {} is {}, that of this run is {}",
+            job.resume->name(), key, found, value);
   }
   return {*job.resume, ""};
 }

@@ -223,7 +223,7 @@ void Engine::keep_books() {
 
 void Engine::report() {
   run_.collect(mail_);
-  // After the mail, so that everything that it speaks of has its events told.
+  // After collecting the mail, so that the observer hears of the events of an update before the update.
   server_->report_events(observer_);
   for (LostWorker& lost : mail_.lost) {
     observer_.on_note(fmt::format("worker {} is lost after {} updates: {}", lost.worker, lost.update, lost.reason));

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <limits>
 #include <set>
 

@@ -1,5 +1,6 @@
 // Replays that do not go as the run did: another rule, another task, logs that are wrong.
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <map>
@@ -81,7 +82,7 @@ BOOST_AUTO_TEST_CASE(orders_that_cannot_be_are_errors_with_their_place) {
   is(error_with([](Events& e, Events&) { e[2].batch = -1; }), "shard 0, event 2 (assign)", "there is no batch -1");
   is(error_with([](Events& e, Events&) { e[4].batch += 1; }), "shard 0, event 4 (arrive)", "has batch");
   is(error_with([](Events& e, Events&) { e.insert(e.begin() + 5, e[4]); }), "shard 0, event 5 (arrive)",
-     "sent nothing to work from");
+     "was sent no parameters");
   is(error_with([](Events& e, Events&) { e[4].version = 7; }), "shard 0, event 4 (arrive)",
      "1 messages were taken in; the log says 7");
   is(error_with([](Events&, Events& e) { e[3].learning_rate = 0.5f; }), "event 3 (assign)", "another shard sent it");
@@ -98,7 +99,7 @@ BOOST_AUTO_TEST_CASE(orders_that_cannot_be_are_errors_with_their_place) {
          if (event.kind == Kind::evaluate) event.batch += 100;
      }),
      "(evaluate)", "evaluations that not all shards have begun");
-  // Shard 0 waits for what shard 1 sends only after a message that needs shard 0.
+  // Shard 1 does not send the first worker to arrive the parameters of its second task.
   is(error_with([](Events& e, Events& second) {
        const WorkerId id = e[4].worker;
        const auto of = [&](Kind kind) {
@@ -107,7 +108,23 @@ BOOST_AUTO_TEST_CASE(orders_that_cannot_be_are_errors_with_their_place) {
        };
        second.erase(of(Kind::assign));
      }),
-     "event", "");
+     "shard 1, event ", "was sent no parameters");
+  // Each shard waits for a message of one worker before it sends the other worker the parameters that the other shard's
+  // first message needs.
+  const auto begin_with = [](WorkerId id, Events& e) {
+    const auto move_to = [&](int place, Kind kind) {
+      const auto found = std::find_if(e.begin() + place, e.end(),
+                                      [&](const Event& event) { return event.kind == kind && event.worker == id; });
+      std::rotate(e.begin() + place, found, found + 1);
+    };
+    move_to(2, Kind::assign);
+    move_to(3, Kind::arrive);
+  };
+  is(error_with([&](Events& e, Events& second) {
+       begin_with(0, e);
+       begin_with(1, second);
+     }),
+     "shard 0, event 3 (arrive)", "sends them only later");
   BOOST_TEST(contains(error_of([&] { again(job, {}); }), "use 1 to 4"));
   BOOST_TEST(contains(error_of([&] {
                         std::vector<EventLog> many(5, recorded.logs[0]);

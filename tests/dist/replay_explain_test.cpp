@@ -4,8 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "dist/replay/replay.h"
-#include "tests/dist/threads_fake.h"
+#include "tests/dist/replay_fake.h"
 
 using namespace tg;
 using fake::FourTensors;
@@ -39,20 +38,9 @@ struct Curious : Observer {
   bool stop() override { return std::ssize(updates) == stop_after; }
 };
 
-std::vector<EventLog> record(const Job& job, int shards) {
-  fake::Recorder heard;
-  run_threads(job, {.shards = shards}, heard);
-  std::vector<EventLog> logs;
-  for (const auto& events : heard.shards) logs.push_back({.header = {}, .events = events});
-  return logs;
-}
+std::vector<EventLog> record(const Job& job, int shards) { return fake::record(job, {.shards = shards}).logs; }
 
-Job make_job(const Task& task, const Rule& rule) {
-  Job job = fake::job(task, rule, 4, 200);
-  job.schedule = Schedule({.peak = 0.002, .warmup = 50, .drops = {100}});
-  job.evaluate_every = 50;
-  return job;
-}
+Job make_job(const Task& task, const Rule& rule) { return fake::make_job(task, rule, 4, 200); }
 
 }  // namespace
 

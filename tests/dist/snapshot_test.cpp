@@ -85,9 +85,11 @@ BOOST_AUTO_TEST_SUITE(snapshots)
 
 BOOST_AUTO_TEST_CASE(every_rule_with_both_clocks) {
   for (const SpecInfo& info : rule_infos())
-    for (const bool heterogeneous : {false, true})
-      BOOST_TEST_CONTEXT(info.name << (heterogeneous ? ", heterogeneous" : ""))
-  check_resumes({.rule = info.name, .heterogeneous = heterogeneous}, 60);
+    for (const bool heterogeneous : {false, true}) {
+      BOOST_TEST_CONTEXT(info.name << (heterogeneous ? ", heterogeneous" : "")) {
+        check_resumes({.rule = info.name, .heterogeneous = heterogeneous}, 60);
+      }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(options_gates_and_anything_that_keeps_state) {
@@ -97,9 +99,10 @@ BOOST_AUTO_TEST_CASE(options_gates_and_anything_that_keeps_state) {
       for (const bool with_state : {false, true})
         for (const int64_t first : {1, 53}) {
           if (std::string(gate) == "ssp:bound=1" && std::string(spec).rfind("ssgd", 0) == 0) continue;  // needs rounds
-          BOOST_TEST_CONTEXT(spec << " under " << gate << (with_state ? ", with state" : "") << ", from " << first)
-          check_resumes({.rule = spec, .gate = gate, .workers = 6, .heterogeneous = true, .with_state = with_state},
-                        first);
+          BOOST_TEST_CONTEXT(spec << " under " << gate << (with_state ? ", with state" : "") << ", from " << first) {
+            check_resumes({.rule = spec, .gate = gate, .workers = 6, .heterogeneous = true, .with_state = with_state},
+                          first);
+          }
         }
 }
 
@@ -159,7 +162,7 @@ BOOST_AUTO_TEST_CASE(one_that_does_not_belong_to_the_job_is_refused) {
   Made{.rule = "asgd"}.run(heard, 50);
   SnapshotFile file(folder / "snapshot");
   const auto error_with = [&](const Made& made) { return error_of([&] { made.run(heard, 0, &file); }); };
-  BOOST_TEST(contains(error_with({.rule = "asgd", .workers = 5}), "its workers is 4, the job's is 5"));
+  BOOST_TEST(contains(error_with({.rule = "asgd", .workers = 5}), "its workers is 4, that of this run is 5"));
   BOOST_TEST(contains(error_with({.rule = "dana-zero"}), "it has no tensor \"shard0/velocity/count\""));
   BOOST_TEST(contains(error_with({.rule = "asgd", .gate = "bsp"}), "it has no tensor \"gate/round\""));
 }

@@ -5,12 +5,13 @@
 #include <stdexcept>
 #include <thread>
 
-#include "dist/replay/replay.h"
+#include "tests/dist/replay_fake.h"
 #include "tests/dist/snapshot_fake.h"
 
 using namespace tg;
 using fake::FourTensors;
 using fake::Keeper;
+using fake::logs_of;
 using Kind = Event::Kind;
 
 namespace {
@@ -64,12 +65,6 @@ struct Made {
     });
   }
 };
-
-std::vector<EventLog> logs_of(const Keeper& heard) {
-  std::vector<EventLog> logs;
-  for (const auto& events : heard.shards) logs.push_back({.header = {}, .events = events});
-  return logs;
-}
 
 // One run in the end: every update once, in order, with times that grow, and a replay that ends where it did.
 void check_whole(const Made& made, const Keeper& heard, const History& history) {
@@ -132,15 +127,20 @@ BOOST_AUTO_TEST_SUITE(snapshots_on_threads)
 
 BOOST_AUTO_TEST_CASE(every_rule) {
   for (const SpecInfo& info : rule_infos())
-    for (const int shards : {1, fake::rule(info.name)->shardable() ? 3 : 1})
-      BOOST_TEST_CONTEXT(info.name << " on " << shards << " shards")
-  check_resumes({.rule = info.name, .shards = shards});
+    for (const int shards : {1, fake::rule(info.name)->shardable() ? 3 : 1}) {
+      BOOST_TEST_CONTEXT(info.name << " on " << shards << " shards") {
+        check_resumes({.rule = info.name, .shards = shards});
+      }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(gates_and_anything_that_keeps_state) {
   for (const char* gate : {"", "bsp", "bsp:backup=2", "ssp:bound=0", "ssp:bound=2"})
-    for (const bool with_state : {false, true}) BOOST_TEST_CONTEXT(gate << (with_state ? ", with state" : ""))
-  check_resumes({.rule = "dana-zero", .gate = gate, .workers = 8, .shards = 2, .with_state = with_state});
+    for (const bool with_state : {false, true}) {
+      BOOST_TEST_CONTEXT(gate << (with_state ? ", with state" : "")) {
+        check_resumes({.rule = "dana-zero", .gate = gate, .workers = 8, .shards = 2, .with_state = with_state});
+      }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(hogwild) { check_resumes({.rule = "asgd", .hogwild = true}); }

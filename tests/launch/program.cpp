@@ -76,3 +76,17 @@ std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::
   }
   return rows;
 }
+
+std::map<std::string, std::string> summary(const std::filesystem::path& folder) {
+  const auto rows = read_csv(folder / "summary.csv");
+  BOOST_REQUIRE_EQUAL(rows.size(), 1u);
+  return rows.front();
+}
+
+std::string results(const std::filesystem::path& folder) {
+  auto row = summary(folder);
+  row.erase("seconds");
+  std::string text = text_of(folder / "metrics.csv") + text_of(folder / "workers.csv");
+  for (const auto& [name, value] : row) text += name + "=" + value + "\n";
+  return text;
+}

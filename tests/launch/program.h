@@ -29,5 +29,12 @@ int wait_for(pid_t process);
 // The rows of a CSV file by the header's names. Fails the test if a row has another number of fields.
 std::vector<std::map<std::string, std::string>> read_csv(const std::filesystem::path& file);
 
+// The single row of the summary.csv in a run's folder.
+std::map<std::string, std::string> summary(const std::filesystem::path& folder);
+
+// The numbers in a run's folder that are a function of its configuration, as one text: metrics.csv, workers.csv and
+// summary.csv without the seconds. Not events.bin, whose header changes with every option.
+std::string results(const std::filesystem::path& folder);
+
 // Quick to train, on data that is always there.
 inline const std::string kQuick = " --data synthetic --model mlp:hidden=16 ";

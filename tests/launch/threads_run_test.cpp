@@ -16,12 +16,6 @@ namespace {
 
 const std::string kThreads = "train --engine threads --epochs 1 --lr 0.005" + kQuick;
 
-std::map<std::string, std::string> summary(const fs::path& folder) {
-  const auto rows = read_csv(folder / "summary.csv");
-  BOOST_REQUIRE_EQUAL(rows.size(), 1u);
-  return rows.front();
-}
-
 bool is_whole(const fs::path& file) {
   const tg::EventLog log = tg::read_event_log(file);
   return log.unfinished_bytes == 0 && log.events.back().kind == tg::Event::Kind::finish;
@@ -88,7 +82,7 @@ BOOST_AUTO_TEST_CASE(a_simulated_run_is_replayed_too) {
       0);
   BOOST_TEST(run_in(folder, "replay r --out again").status == 0);
   for (const char* file : {"metrics.csv", "workers.csv"})
-    BOOST_TEST(text_of(folder / "again" / file).substr(0, 2000) == text_of(folder / "r" / file).substr(0, 2000));
+    BOOST_TEST(text_of(folder / "again" / file) == text_of(folder / "r" / file));
   BOOST_TEST(summary(folder / "again").at("virtual_time") == summary(folder / "r").at("virtual_time"));
   // The hash of the job is that of the same options, the events are the same: so is the whole file.
   BOOST_TEST((text_of(folder / "again/events.bin") == text_of(folder / "r/events.bin")));
@@ -151,7 +145,6 @@ BOOST_AUTO_TEST_CASE(a_killed_run_is_replayed_as_far_as_its_events_go) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   BOOST_REQUIRE_EQUAL(::kill(process, SIGKILL), 0);
   BOOST_TEST(wait_for(process) == 128 + SIGKILL);
-  // An evaluation that the run had begun and the events speak of is in metrics.csv, if it was done.
   const Outcome outcome = run_in(folder, "replay r");
   BOOST_TEST(outcome.status == 0);
   BOOST_TEST(contains(outcome.out, "the same as far as the events go: "), outcome.out);
