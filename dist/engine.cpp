@@ -46,7 +46,9 @@ void check_job(const Job& job, const char* engine) {
           "{}: {} threads per worker; from 1 to {} are possible", engine, job.threads_per_worker, kMostThreads);
   require(job.task->layout().count() > 0, "{}: the task has no parameters", engine);
   require(job.task->batches_per_epoch() > 0, "{}: the task has no batches", engine);
-  require(!job.rule->needs_rounds() || make_gate(job)->in_rounds(),
+  const auto gate = make_gate(job);
+  gate->check(job.workers);
+  require(!job.rule->needs_rounds() || gate->in_rounds(),
           "{}: this rule takes a step at the end of a round, and its gate has none: use bsp, or the rule's own",
           engine);
 }

@@ -36,6 +36,13 @@ std::set<WorkerId> read_waiting(const StateReader& state) {
 
 }  // namespace
 
+void Bsp::check(int workers) const {
+  require(backup_ < workers || workers == 1,  // who is alone waits for nobody, whatever the gate
+          "backup={} of {} workers: a round would wait for nobody but the first; use a backup of at most {}, or more "
+          "workers",
+          backup_, workers, workers - 1);
+}
+
 Release Bsp::join(WorkerId worker) {
   const bool is_new = working_in_.emplace(worker, round_).second;
   require(is_new, "gate: worker {} joined twice", worker);

@@ -31,13 +31,14 @@ class Bsp : public Gate {
   Verdict arrive(WorkerId worker, int64_t clock) override;
   Release leave(WorkerId worker) override;
   bool in_rounds() const override { return true; }
+  void check(int workers) const override;
   void save(StateWriter& state) const override;
   void load(const StateReader& state) override;
 
  private:
   Release close_if_complete();
 
-  int backup_;                              // at least one arrival is waited for, whatever this is
+  int backup_;                              // at least one arrival is waited for, however few are left alive
   int64_t round_ = 0;                       // the open round
   std::map<WorkerId, int64_t> working_in_;  // live workers, and the round whose parameters each was sent last
   std::set<WorkerId> waiting_;              // those that have arrived in the open round

@@ -49,6 +49,8 @@ class Gate {
   virtual bool waits() const { return true; }
   // True: workers are released at the end of a round, and with them all whose messages were taken in it.
   virtual bool in_rounds() const { return false; }
+  // Throws Error if it makes no sense with so many workers. An engine asks before a run.
+  virtual void check(int /*workers*/) const {}
   // Who is where; for snapshots.
   virtual void save(StateWriter&) const {}
   virtual void load(const StateReader&) {}

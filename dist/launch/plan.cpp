@@ -166,6 +166,7 @@ Plan make_plan(RunOptions options, Unfit unfit) {
     plan.options.workers = 1;
   }
   check_threads(plan.options);
+  (plan.gate_spec ? make_gate(*plan.gate_spec) : plan.rule->gate())->check(plan.options.workers);
   if (!plan.options.learning_rate) plan.options.learning_rate = 0.05 * (1 - *plan.options.momentum);
   plan.options.rule = name_without_momentum(plan.rule_spec);
   plan.options.model = plan.model_spec.str();

@@ -277,6 +277,15 @@ BOOST_AUTO_TEST_CASE(a_gate_goes_on_from_what_another_saved) {
   check_goes_on_as_before([] { return std::make_unique<Ssp>(2); });
 }
 
+// Backup workers are fewer than all, or a round is over with the first to arrive.
+BOOST_AUTO_TEST_CASE(bsp_has_somebody_to_wait_for) {
+  for (const int backup : {0, 1, 3}) Bsp(backup).check(4);
+  for (const int backup : {4, 5, 1'000'000}) BOOST_CHECK_THROW(Bsp(backup).check(4), tg::Error);
+  Bsp(1).check(1);
+  Async().check(1);
+  Ssp(0).check(1);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
