@@ -16,12 +16,16 @@ DanaZeroOptions DanaZeroOptions::from(const Spec& spec) {
 }
 
 void DanaZeroUpdate::explain(WorkerId i, View gradient, const StepInfo& info, Terms& terms) const {
+  terms.term("g", gradient);
+  explain_step(i, gradient, info, terms);
+}
+
+void DanaZeroUpdate::explain_step(WorkerId i, View gradient, const StepInfo& info, Terms& terms) const {
   using Parts = DanaZeroStep::Parts;
   const View velocity = velocities_.of(i);
   const auto say = [&](const char* name, auto part) {
     tell(terms, name, step(i, info), part, theta_.view(), velocity, steps_.view(), gradient);
   };
-  terms.term("g", gradient);
   say("weight_decay theta", &Parts::decay);
   terms.term("v[i] before", velocity);
   say("v[i] after = gamma v[i] + g + weight_decay theta", &Parts::v);

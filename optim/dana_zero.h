@@ -93,7 +93,9 @@ class DanaZeroUpdate : public ThetaUpdate {
   void save(StateWriter& state) const override;
   void load(const StateReader& state) override;
 
- private:
+ protected:
+  // Of one message, apart from the gradient.
+  void explain_step(WorkerId i, View gradient, const StepInfo& info, Terms& terms) const;
   DanaZeroStep step(WorkerId i, const StepInfo& info) const {
     return {rates_.at(i), info.learning_rate, options_.momentum, options_.weight_decay};
   }

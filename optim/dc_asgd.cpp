@@ -6,79 +6,71 @@ namespace tg {
 
 namespace {
 
-OptionInfo lambda_option(float default_value) {
-  return number_option("lambda", default_value, "strength of the delay compensation, 0 to 1000; 0 is asgd");
+std::vector<OptionInfo> with_step_options(std::vector<OptionInfo> options) {
+  const DcAsgdOptions defaults;
+  options.push_back(momentum_option(defaults.momentum));
+  options.push_back({"velocity", "server", "one velocity for the server, or one per worker; with momentum"});
+  options.push_back(weight_decay_option(defaults.weight_decay));
+  return options;
 }
-
-float lambda(const Spec& spec) { return number(spec, "lambda", 0, 1000); }
 
 }  // namespace
 
 SpecInfo DcAsgdC::info() {
-  const DcAsgdCOptions defaults;
-  return {"dc-asgd-c",
-          "asynchronous SGD with delay compensation, constant lambda",
-          {lambda_option(defaults.lambda), weight_decay_option(defaults.weight_decay)}};
-}
-
-DcAsgdCOptions DcAsgdCOptions::from(const Spec& spec) {
-  return {.lambda = tg::lambda(spec), .weight_decay = tg::weight_decay(spec)};
+  return {"dc-asgd-c", "asynchronous SGD with delay compensation, constant lambda",
+          with_step_options({lambda_option(0.04f)})};
 }
 
 SpecInfo DcAsgdA::info() {
-  const DcAsgdAOptions defaults;
-  return {"dc-asgd-a",
-          "asynchronous SGD with delay compensation, lambda adapted per coordinate",
-          {lambda_option(defaults.lambda),
-           number_option("m", defaults.m, "share of the mean square that is kept at each step, 0 to 0.9999"),
-           number_option("epsilon", defaults.epsilon, "added to the mean square under the root, 1e-30 to 1"),
-           {"mean-square", defaults.mean_square_per_worker ? "worker" : "server",
-            "one mean square for the server, or one per worker"},
-           weight_decay_option(defaults.weight_decay)}};
+  std::vector<OptionInfo> options = adaptive_options();
+  options.insert(options.begin(), lambda_option(2));
+  return {"dc-asgd-a", "asynchronous SGD with delay compensation, lambda adapted per coordinate",
+          with_step_options(options)};
 }
 
-DcAsgdAOptions DcAsgdAOptions::from(const Spec& spec) {
-  return {.lambda = tg::lambda(spec),
-          .m = number(spec, "m", 0, 0.9999),
-          .epsilon = number(spec, "epsilon", 1e-30, 1),
-          .mean_square_per_worker = spec.choice("mean-square", {"server", "worker"}) == "worker",
-          .weight_decay = tg::weight_decay(spec)};
+DcAsgdOptions DcAsgdOptions::from(const Spec& spec) {
+  const DcAsgdOptions options{.compensation = CompensationOptions::from(spec),
+                              .momentum = tg::momentum(spec),
+                              .velocity = per(spec, "velocity"),
+                              .weight_decay = tg::weight_decay(spec)};
+  require(options.momentum != 0 || options.velocity == Per::server,
+          "rule '{}': velocity=worker, but without momentum there is no velocity; add momentum=0.9, or leave it out",
+          spec.name());
+  return options;
 }
 
-void DcAsgdCUpdate::explain(WorkerId, View gradient, const StepInfo& info, Terms& terms) const {
-  using Parts = DcAsgdConstant::Parts;
-  const auto say = [&](const char* name, auto part) {
-    tell(terms, name, formula(info), part, theta_.view(), info.sent, gradient);
+void DcAsgdUpdate::explain(WorkerId m, View gradient, const StepInfo& info, Terms& terms) const {
+  const Vector<float> compensated = compensation_.explain(m, theta_.view(), info.sent, gradient, terms);
+  const char* lambda = options_.compensation.adaptive ? "lambda_t" : "lambda";
+  const std::string sum = fmt::format("g + {} g g (w - w_bak) + weight_decay w", lambda);
+  if (options_.momentum == 0) {
+    const auto say = [&](const std::string& name, auto part) {
+      tell(terms, name, plain(info), part, theta_.view(), compensated.view());
+    };
+    say("weight_decay w", &PlainStep::Parts::decay);
+    say(fmt::format("step = eta ({})", sum), &PlainStep::Parts::step);
+    return;
+  }
+  const View velocity = velocities_.of(m);
+  const auto say = [&](const std::string& name, auto part) {
+    tell(terms, name, with_momentum(info), part, theta_.view(), velocity, compensated.view());
   };
-  terms.term("g", gradient);
-  say("w - w_bak", &Parts::behind);
-  say("compensation = lambda g g (w - w_bak)", &Parts::compensation);
-  say("weight_decay w", &Parts::decay);
-  say("step = eta (g + lambda g g (w - w_bak) + weight_decay w)", &Parts::step);
+  say("weight_decay w", &MomentumStep::Parts::decay);
+  terms.term("v before", velocity);
+  say("v after = gamma v + " + sum, &MomentumStep::Parts::v);
+  say("step = eta v", &MomentumStep::Parts::step);
 }
 
-void DcAsgdAUpdate::explain(WorkerId worker, View gradient, const StepInfo& info, Terms& terms) const {
-  using Parts = DcAsgdAdaptive::Parts;
-  const auto say = [&](const char* name, auto part) {
-    tell(terms, name, formula(info), part, theta_.view(), mean_squares_.of(slot(worker)), info.sent, gradient);
-  };
-  terms.term("g", gradient);
-  say("w - w_bak", &Parts::behind);
-  say("MeanSquare", &Parts::mean_square);
-  say("lambda_t = lambda_0 / sqrt(MeanSquare + epsilon)", &Parts::lambda_t);
-  say("compensation = lambda_t g g (w - w_bak)", &Parts::compensation);
-  say("weight_decay w", &Parts::decay);
-  say("step = eta (g + lambda_t g g (w - w_bak) + weight_decay w)", &Parts::step);
-}
-
-void DcAsgdAUpdate::save(StateWriter& state) const {
+void DcAsgdUpdate::save(StateWriter& state) const {
   ThetaUpdate::save(state);
-  mean_squares_.save(state, "mean_square");
+  compensation_.save(state);
+  if (options_.momentum != 0) velocities_.save(state, "velocity");
 }
 
-void DcAsgdAUpdate::load(const StateReader& state) {
+void DcAsgdUpdate::load(const StateReader& state) {
   ThetaUpdate::load(state);
-  mean_squares_.load(state, "mean_square");
+  compensation_.load(state);
+  if (options_.momentum != 0) velocities_.load(state, "velocity");
 }
 
 }  // namespace tg

@@ -30,11 +30,21 @@ OptionInfo nesterov_option(bool default_value) {
                      "true: gradients are taken ahead, at theta - momentum * (rate * velocity)");
 }
 
+OptionInfo backup_option() {
+  return {"backup", "0", "so many workers of a round are not waited for, 0 to 1000000; fewer than there are workers"};
+}
+
 float number(const Spec& spec, const char* option, double least, double most) {
   return static_cast<float>(spec.number(option, least, most));
 }
 
 float momentum(const Spec& spec) { return number(spec, "momentum", 0, 0.9999); }
+
+int backup(const Spec& spec) { return static_cast<int>(spec.integer("backup", 0, 1'000'000)); }
+
+Per per(const Spec& spec, const char* option) {
+  return spec.choice(option, {"server", "worker"}) == "worker" ? Per::worker : Per::server;
+}
 
 float weight_decay(const Spec& spec) { return number(spec, "weight-decay", 0, 1); }
 

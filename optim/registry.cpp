@@ -3,14 +3,20 @@
 #include "optim/adam.h"
 #include "optim/asgd.h"
 #include "optim/compress/qsgd.h"
+#include "optim/dana_dc.h"
 #include "optim/dana_slim.h"
 #include "optim/dana_zero.h"
 #include "optim/dc_asgd.h"
+#include "optim/dc_ssgd.h"
 #include "optim/eamsgd.h"
 #include "optim/easgd.h"
+#include "optim/gap_aware.h"
 #include "optim/gates.h"
 #include "optim/local_sgd.h"
+#include "optim/lwp.h"
 #include "optim/multi_asgd.h"
+#include "optim/nag_asgd.h"
+#include "optim/sa_asgd.h"
 #include "optim/sgd.h"
 #include "optim/ssgd.h"
 #include "optim/yellowfin.h"
@@ -32,9 +38,10 @@ RuleEntry rule() {
 
 const std::vector<RuleEntry>& rules() {
   static const std::vector<RuleEntry> entries = {
-      rule<Sgd>(),       rule<Ssgd>(),      rule<Asgd>(),     rule<DcAsgdC>(), rule<DcAsgdA>(),
-      rule<MultiAsgd>(), rule<DanaZero>(),  rule<DanaSlim>(), rule<Easgd>(),   rule<Eamsgd>(),
-      rule<LocalSgd>(),  rule<YellowFin>(), rule<Adam>(),
+      rule<Sgd>(),       rule<Ssgd>(),     rule<DcSsgd>(),    rule<Asgd>(),     rule<SaAsgd>(),
+      rule<GapAware>(),  rule<DcAsgdC>(),  rule<DcAsgdA>(),   rule<NagAsgd>(),  rule<Lwp>(),
+      rule<MultiAsgd>(), rule<DanaZero>(), rule<DanaDc>(),    rule<DanaSlim>(), rule<Easgd>(),
+      rule<Eamsgd>(),    rule<LocalSgd>(), rule<YellowFin>(), rule<Adam>(),
   };
   return entries;
 }

@@ -24,32 +24,20 @@ struct TakeMean {
   }
 };
 
-class Round {
+// Whose messages are in the open round. A reply to one of them means that the gate has closed it. (One that joins, or
+// comes late from an earlier round, is sent theta as it is.) Until then theta stays the last round's: nobody sees half
+// a round, and a run that ends within one leaves it out.
+class RoundMembers {
  public:
-  // Of messages of n elements.
-  Round(int64_t n, Device device) : sum_(n, device), mean_(n, device) {}
-
-  void take(WorkerId worker, View message) {
-    for_each(AddTo{}, sum_.span(), message);
+  void take(WorkerId worker) {
     ++taken_;
     workers_.insert(worker);
   }
-  // A reply to a worker whose message is in the sum means that the gate has closed the round. (One that joins, or comes
-  // late from an earlier round, is sent theta as it is.) Until then theta stays the last round's: nobody sees half a
-  // round, and a run that ends within one leaves it out.
   bool closed_by_reply_to(WorkerId worker) const { return workers_.count(worker) != 0; }
-  int64_t taken() const { return taken_; }
-  // The mean, until the next call; what is taken after this is the next round's.
-  View close() {
-    for_each(TakeMean{static_cast<double>(taken_)}, mean_.span(), sum_.span());
-    taken_ = 0;
-    workers_.clear();
-    return mean_.view();
-  }
-  // The mean that the round would have if it ended with `message`.
-  Vector<float> mean_with(View message) const;
+  int64_t taken() const { return taken_; }  // messages
+  void begin() { *this = {}; }              // the next round
 
-  // What a worker sent before it left stays in the round's sum, but when it comes again it is new to the round.
+  // What a worker sent before it left stays in the round, but when it comes again it is new to the round.
   void join(WorkerId worker) { workers_.erase(worker); }
 
   void save(StateWriter& state) const;
@@ -57,10 +45,38 @@ class Round {
   void load(const StateReader& state);
 
  private:
+  int64_t taken_ = 0;
+  std::set<WorkerId> workers_;
+};
+
+class Round {
+ public:
+  // Of messages of n elements.
+  Round(int64_t n, Device device) : sum_(n, device), mean_(n, device) {}
+
+  void take(WorkerId worker, View message) {
+    for_each(AddTo{}, sum_.span(), message);
+    members_.take(worker);
+  }
+  bool closed_by_reply_to(WorkerId worker) const { return members_.closed_by_reply_to(worker); }
+  int64_t taken() const { return members_.taken(); }
+  // The mean, until the next call; what is taken after this is the next round's.
+  View close() {
+    for_each(TakeMean{static_cast<double>(taken())}, mean_.span(), sum_.span());
+    members_.begin();
+    return mean_.view();
+  }
+  // The mean that the round would have if it ended with `message`.
+  Vector<float> mean_with(View message) const;
+
+  void join(WorkerId worker) { members_.join(worker); }
+  void save(StateWriter& state) const;
+  void load(const StateReader& state);
+
+ private:
   Vector<double> sum_;
   Vector<float> mean_;
-  int64_t taken_ = 0;  // messages in the sum
-  std::set<WorkerId> workers_;
+  RoundMembers members_;
 };
 
 }  // namespace tg

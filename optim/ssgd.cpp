@@ -6,21 +6,16 @@ namespace tg {
 
 SpecInfo Ssgd::info() {
   const SsgdOptions defaults;
-  return {
-      "ssgd",
-      "synchronous SGD: a barrier, then one step by the mean of all gradients",
-      {momentum_option(defaults.sgd.momentum),
-       nesterov_option(defaults.sgd.nesterov),
-       weight_decay_option(defaults.sgd.weight_decay),
-       {"backup", fmt::format("{}", defaults.backup), "so many workers of a round are not waited for, 0 to 1000000"},
-       flag_option("scale", defaults.linear_scaling,
-                   "true: the rate is multiplied by the number of gradients in the mean")}};
+  return {"ssgd",
+          "synchronous SGD: a barrier, then one step by the mean of all gradients",
+          {momentum_option(defaults.sgd.momentum), nesterov_option(defaults.sgd.nesterov),
+           weight_decay_option(defaults.sgd.weight_decay), backup_option(),
+           flag_option("scale", defaults.linear_scaling,
+                       "true: the rate is multiplied by the number of gradients in the mean")}};
 }
 
 SsgdOptions SsgdOptions::from(const Spec& spec) {
-  return {.sgd = SgdOptions::from(spec),
-          .backup = static_cast<int>(spec.integer("backup", 0, 1'000'000)),
-          .linear_scaling = spec.flag("scale")};
+  return {.sgd = SgdOptions::from(spec), .backup = tg::backup(spec), .linear_scaling = spec.flag("scale")};
 }
 
 // As if the round ended with this message.

@@ -12,6 +12,9 @@
 //   barrier: wait for all workers (Bsp), or all but `backup` of them
 //   theta <- one step of sgd, by the mean gradient, with momentum, Nesterov's look-ahead and weight decay as there
 //
+// With scale and a schedule that warms up from eta / N, the rate begins at eta and grows to N eta: the gradual warm-up
+// of Goyal et al. Their momentum correction is for velocities that hold the rate; ours do not.
+//
 // n equal messages make the same step as one (round.h).
 
 #include "optim/gates.h"

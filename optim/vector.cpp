@@ -14,9 +14,9 @@ auto& vector_of(Map& vectors, WorkerId worker) {
 
 }  // namespace
 
-Span WorkerVectors::of(WorkerId worker) { return vector_of(vectors_, worker).span(); }
+Span WorkerVectors::of(WorkerId worker) { return vector_of(vectors_, slot(worker)).span(); }
 
-View WorkerVectors::of(WorkerId worker) const { return vector_of(vectors_, worker).view(); }
+View WorkerVectors::of(WorkerId worker) const { return vector_of(vectors_, slot(worker)).view(); }
 
 std::vector<WorkerId> WorkerVectors::workers() const {
   std::vector<WorkerId> ids;
@@ -32,6 +32,10 @@ void WorkerVectors::save(StateWriter& state, const std::string& name) const {
 void WorkerVectors::load(const StateReader& state, const std::string& name) {
   vectors_.clear();
   for (const WorkerId id : read_workers(state, name)) {
+    require(slot(id) == id,
+            "optim: state '{}' has a vector of worker {}, but one for all is kept; it was saved with "
+            "another option",
+            name, id);
     join(id);
     state.read(fmt::format("{}/{}", name, id), of(id));
   }

@@ -64,23 +64,31 @@ class Vector {
 
 // Tells the term that formula.parts(first[i], rest[i]...).*part is for every i.
 template <class Formula, class Part, class... T>
-void tell(Terms& terms, const char* name, const Formula& formula, Part part, View first, BasicSpan<const T>... rest) {
+void tell(Terms& terms, const std::string& name, const Formula& formula, Part part, View first,
+          BasicSpan<const T>... rest) {
   Vector<float> values(first.size, first.device);
   for_each(PartOf<Formula, Part>{formula, part}, values.span(), first, rest...);
   terms.term(name, values.view());
 }
 
-// A vector per worker: zeros when the worker joins, dropped when it leaves.
+enum class Per { worker, server };
+
+// A vector per worker: zeros when the worker joins, dropped when it leaves. Or one per server, zeros at first, that all
+// workers share.
 class WorkerVectors {
  public:
-  WorkerVectors(int64_t n, Device device) : size_(n), device_(device) {}
+  WorkerVectors(int64_t n, Device device, Per per = Per::worker) : size_(n), device_(device), per_(per) {
+    if (per == Per::server) vectors_.try_emplace(kServer, n, device);
+  }
   // A worker that has a vector already (it was loaded from a snapshot) keeps it.
-  void join(WorkerId worker) { vectors_.try_emplace(worker, size_, device_); }
-  void leave(WorkerId worker) { vectors_.erase(worker); }
+  void join(WorkerId worker) { vectors_.try_emplace(slot(worker), size_, device_); }
+  void leave(WorkerId worker) {
+    if (per_ == Per::worker) vectors_.erase(worker);
+  }
   // Throws Error for a worker that has not joined.
   Span of(WorkerId worker);
   View of(WorkerId worker) const;
-  bool has(WorkerId worker) const { return vectors_.count(worker) != 0; }
+  bool has(WorkerId worker) const { return vectors_.count(slot(worker)) != 0; }
   std::vector<WorkerId> workers() const;
 
   // Under "<name>/<worker>", with the list of workers under "<name>/count" and "<name>/worker/<i>".
@@ -88,8 +96,12 @@ class WorkerVectors {
   void load(const StateReader& state, const std::string& name);
 
  private:
+  static constexpr WorkerId kServer = 0;  // whose place the vector has that all share
+  WorkerId slot(WorkerId worker) const { return per_ == Per::server ? kServer : worker; }
+
   int64_t size_;
   Device device_;
+  Per per_;
   std::map<WorkerId, Vector<float>> vectors_;
 };
 

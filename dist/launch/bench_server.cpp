@@ -32,8 +32,9 @@ double mix(double a, float b) { return std::bit_cast<double>(std::bit_cast<uint6
 
 // The vectors that rules read and write.
 struct Vectors {
-  explicit Vectors(int64_t n) : w(n, kCpu), v(n, kCpu), out(n, kCpu), g(n, kCpu), sent(n, kCpu), sum(n, kCpu) {}
-  Vector<float> w, v, out, g, sent;
+  explicit Vectors(int64_t n)
+      : w(n, kCpu), v(n, kCpu), out(n, kCpu), g(n, kCpu), sent(n, kCpu), square(n, kCpu), sum(n, kCpu) {}
+  Vector<float> w, v, out, g, sent, square;
   Vector<double> sum;
 };
 
@@ -67,6 +68,17 @@ void close_round(Vectors& x) {
   copy_theta(x);
 }
 
+void write_one_of_three(Vectors& x) {
+  for_each([](float& w, float sent, float g) { w = mix(mix(w, sent), g); }, x.w.span(), x.sent.view(), x.g.view());
+}
+void look_ahead(Vectors& x) {
+  for_each([](float& out, float w, float v) { out = mix(w, v); }, x.out.span(), x.w.view(), x.v.view());
+}
+void look_ahead_by_sum(Vectors& x) {
+  for_each([](float& out, float w, double sum) { out = mix(w, static_cast<float>(sum)); }, x.out.span(), x.w.view(),
+           x.sum.view());
+}
+
 struct Rulers {
   Pass apply, reply;
 };
@@ -77,12 +89,10 @@ const std::map<std::string, Rulers>& rulers() {
       {"sgd", {read_one, copy_theta}},
       {"asgd", {read_one, copy_theta}},
       {"multi-asgd", {write_two, copy_theta}},
-      {"dc-asgd-c",
-       {[](Vectors& x) {
-          for_each([](float& w, float sent, float g) { w = mix(mix(w, sent), g); }, x.w.span(), x.sent.view(),
-                   x.g.view());
-        },
-        copy_theta}},
+      {"sa-asgd", {read_one, copy_theta}},
+      {"nag-asgd", {write_two, look_ahead}},
+      {"lwp", {write_two, look_ahead}},
+      {"dc-asgd-c", {write_one_of_three, copy_theta}},
       {"dc-asgd-a",
        {[](Vectors& x) {
           for_each(
@@ -103,9 +113,43 @@ const std::map<std::string, Rulers>& rulers() {
               },
               x.w.span(), x.v.span(), x.sum.span(), x.g.view());
         },
+        look_ahead_by_sum}},
+      {"dana-dc",
+       {[](Vectors& x) {
+          for_each(
+              [](float& w, float& v, double& sum, float sent, float g) {
+                v = mix(v, g);
+                sum = mix(sum, v);
+                w = mix(mix(w, sent), v);
+              },
+              x.w.span(), x.v.span(), x.sum.span(), x.sent.view(), x.g.view());
+        },
+        look_ahead_by_sum}},
+      {"gap-aware",
+       {[](Vectors& x) {
+          for_each(
+              [](float& w, float& v, float& square, float sent, float g) {
+                v = mix(v, g);
+                square = mix(square, v);
+                w = mix(mix(w, sent), v);
+              },
+              x.w.span(), x.v.span(), x.square.span(), x.sent.view(), x.g.view());
+        },
+        copy_theta}},
+      // A round of one message: it is added to the sum of steps; then step and copy.
+      {"dc-ssgd",
+       {[](Vectors& x) {
+          for_each([](float& v, float w, float sent, float g) { v = mix(mix(v, w), mix(sent, g)); }, x.v.span(),
+                   x.w.view(), x.sent.view(), x.g.view());
+        },
         [](Vectors& x) {
-          for_each([](float& out, float w, double sum) { out = mix(w, static_cast<float>(sum)); }, x.out.span(),
-                   x.w.view(), x.sum.view());
+          for_each(
+              [](float& w, float& v) {
+                w = mix(w, v);
+                v = 0;
+              },
+              x.w.span(), x.v.span());
+          copy_theta(x);
         }}},
       {"dana-slim", {read_one, copy_theta}},
       {"easgd", {write_two, copy_theta}},

@@ -186,9 +186,9 @@ BOOST_AUTO_TEST_CASE(the_identities_hold_on_recorded_arrivals) {
     const std::vector<Schedule> schedules = {
         Schedule({.peak = 0.02}), Schedule({.peak = 0.03, .warmup = 30, .warmup_start = 0.01, .drops = {50, 120}})};
     test::one_worker_is_sgd(run, schedules);
-    test::lambda_zero_is_asgd(run, schedules);
-    test::dana_zero_with_one_worker_is_nesterov(run, schedules);
-    test::momentum_zero_is_asgd(run, schedules);
+    test::lambda_zero_is_without_compensation(run, schedules);
+    test::one_worker_ahead_is_nesterov(run, schedules);
+    test::momentum_zero_is_without_velocity(run, schedules);
     test::rules_differ(run, schedules);
     std::vector<float> initial(static_cast<size_t>(task.layout().size()));
     task.initial(Job().seed, {initial.data(), task.layout().size()});

@@ -94,11 +94,13 @@ BOOST_AUTO_TEST_CASE(every_rule_with_both_clocks) {
 
 BOOST_AUTO_TEST_CASE(options_gates_and_anything_that_keeps_state) {
   for (const char* spec :
-       {"sgd:momentum=0.9,nesterov=true", "ssgd:momentum=0.9,backup=2", "dc-asgd-a:mean-square=worker", "dana-zero"})
+       {"sgd:momentum=0.9,nesterov=true", "ssgd:momentum=0.9,backup=2", "dc-asgd-a:mean-square=worker", "dana-zero",
+        "dc-ssgd:adaptive=true", "lwp:momentum=0.5,lag=measured", "dana-dc:adaptive=true,mean-square=worker",
+        "dc-asgd-c:momentum=0.9,velocity=worker"})
     for (const char* gate : {"", "bsp:backup=1", "ssp:bound=1"})
       for (const bool with_state : {false, true})
         for (const int64_t first : {1, 53}) {
-          if (std::string(gate) == "ssp:bound=1" && std::string(spec).rfind("ssgd", 0) == 0) continue;  // needs rounds
+          if (std::string(gate) == "ssp:bound=1" && fake::rule(spec)->needs_rounds()) continue;
           BOOST_TEST_CONTEXT(spec << " under " << gate << (with_state ? ", with state" : "") << ", from " << first) {
             check_resumes({.rule = spec, .gate = gate, .workers = 6, .heterogeneous = true, .with_state = with_state},
                           first);

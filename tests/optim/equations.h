@@ -11,6 +11,7 @@
 namespace tg::test {
 
 inline constexpr int kEquationWorkers = 4;
+inline constexpr double kEquationTolerance = 2e-6;  // float32 against double over 240 steps; values are near 1
 
 // Logistic loss of one sample with one weight, three features apart, labels at random.
 template <class Real>
@@ -26,14 +27,15 @@ struct Equations {
   virtual ~Equations() = default;
   // Takes in the gradient of the message's only batch, at what its worker was sent.
   virtual void arrive(int worker, double g, double eta, double sent) = 0;
-  // The same for a message of any number of batches from `first`; `told` has the rates. Default: arrive().
+  // The same for a message of any number of batches from `first`; `told` has the rates and the lag. Default: arrive().
   virtual void message(int worker, int64_t first, double sent, const StepInfo& told) {
     arrive(worker, slope(sent, first), static_cast<double>(told.learning_rate), sent);
   }
   virtual double reply(int) { return theta; }
-  // What the rule's state must be at the end: the server's by its names, a worker's under "worker <i>: <name>". Empty:
-  // only theta and what was sent are compared.
+  // What the rule's state must be: the server's by its names, before each message and at the end; a worker's under
+  // "worker <i>: <name>", at the end. Empty: only theta and what was sent are compared.
   virtual std::map<std::string, double> state() const { return {}; }
+  double state_tolerance = kEquationTolerance;  // relative for what is above 1
 };
 
 // Runs the rule, then its equations on the same arrivals with gradients of their own.

@@ -15,9 +15,9 @@ using Run = std::function<std::vector<float>(const std::string& rule, int worker
 
 // Each checks with BOOST_TEST, under each of the schedules.
 void one_worker_is_sgd(const Run& run, const std::vector<Schedule>& schedules);
-void lambda_zero_is_asgd(const Run& run, const std::vector<Schedule>& schedules);
-void dana_zero_with_one_worker_is_nesterov(const Run& run, const std::vector<Schedule>& schedules);
-void momentum_zero_is_asgd(const Run& run, const std::vector<Schedule>& schedules);
+void lambda_zero_is_without_compensation(const Run& run, const std::vector<Schedule>& schedules);
+void one_worker_ahead_is_nesterov(const Run& run, const std::vector<Schedule>& schedules);
+void momentum_zero_is_without_velocity(const Run& run, const std::vector<Schedule>& schedules);
 // `initial`: the parameters that runs start with.
 void rate_zero_changes_nothing(const Run& run, const std::vector<float>& initial);
 // Guards the others: rules that are not equal must come out different on this engine and task.

@@ -56,6 +56,14 @@ BOOST_AUTO_TEST_CASE(constant_gradient_gaps) {
   BOOST_TEST(std::abs(settled_gap("multi-asgd:momentum=0.9") - 70) < kRounding);  // (N - 1) / (1 - gamma)
   BOOST_TEST(std::abs(settled_gap("dana-zero:momentum=0.9") - 2) < kRounding);    // |N - 1 - gamma N| / (1 - gamma)
   BOOST_TEST(std::abs(settled_gap("dana-zero:momentum=0.9", true) - 7) < kRounding);
+  BOOST_TEST(std::abs(settled_gap("nag-asgd:momentum=0.9") - 61) < kRounding);  // (N - 1 - gamma) / (1 - gamma)
+  // The prediction is exact where the velocity stays as it is and the lag is what was expected.
+  BOOST_TEST(std::abs(settled_gap("lwp:momentum=0.9")) < kRounding);
+  BOOST_TEST(std::abs(settled_gap("sa-asgd") - 1) < kRounding);  // (N - 1) / tau
+  // Each v is 1 / (Gap (1 - gamma)), and Gap = N: N - 1 typical steps away. Then (N - 1) / (N (1 - gamma)).
+  BOOST_TEST(std::abs(settled_gap("gap-aware:momentum=0.9,keep=0.5") - 8.75) < kRounding);
+  // The gap d is 2 eta g', as for dana-zero, by the compensated gradient g' = 1 + lambda d.
+  BOOST_TEST(std::abs(settled_gap("dana-dc:momentum=0.9,lambda=50") - 2 / (1 - 2 * 50 / 1024.0)) < kRounding);
 }
 
 // In turn, at the arrival of worker i: [theta - eta gamma v[i]] - sent[i] = -eta sum of the other workers' gradients

@@ -30,9 +30,9 @@ const std::vector<Schedule> kSchedules = {constant_rate(0.1), changing_rate(0.1)
 BOOST_AUTO_TEST_SUITE(on_simulator)
 
 BOOST_AUTO_TEST_CASE(one_worker) { one_worker_is_sgd(run, kSchedules); }
-BOOST_AUTO_TEST_CASE(lambda_zero) { lambda_zero_is_asgd(run, kSchedules); }
-BOOST_AUTO_TEST_CASE(dana_zero_is_nesterov) { dana_zero_with_one_worker_is_nesterov(run, kSchedules); }
-BOOST_AUTO_TEST_CASE(momentum_zero) { momentum_zero_is_asgd(run, kSchedules); }
+BOOST_AUTO_TEST_CASE(lambda_zero) { lambda_zero_is_without_compensation(run, kSchedules); }
+BOOST_AUTO_TEST_CASE(dana_zero_is_nesterov) { one_worker_ahead_is_nesterov(run, kSchedules); }
+BOOST_AUTO_TEST_CASE(momentum_zero) { momentum_zero_is_without_velocity(run, kSchedules); }
 BOOST_AUTO_TEST_CASE(unequal_rules_differ) { rules_differ(run, kSchedules); }
 
 BOOST_AUTO_TEST_CASE(rate_zero) {

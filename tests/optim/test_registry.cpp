@@ -2,6 +2,8 @@
 // answered.
 #include <omp.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -43,10 +45,28 @@ BOOST_AUTO_TEST_CASE(the_rules) {
     BOOST_TEST(!info.summary.empty());
     for (const OptionInfo& option : info.options) BOOST_TEST(!option.help.empty());
   }
-  const std::vector<std::string> expected = {"sgd",        "ssgd",      "asgd",      "dc-asgd-c", "dc-asgd-a",
-                                             "multi-asgd", "dana-zero", "dana-slim", "easgd",     "eamsgd",
-                                             "local-sgd",  "yellowfin", "adam"};
+  const std::vector<std::string> expected = {"sgd",        "ssgd",      "dc-ssgd",   "asgd",      "sa-asgd",
+                                             "gap-aware",  "dc-asgd-c", "dc-asgd-a", "nag-asgd",  "lwp",
+                                             "multi-asgd", "dana-zero", "dana-dc",   "dana-slim", "easgd",
+                                             "eamsgd",     "local-sgd", "yellowfin", "adam"};
   BOOST_TEST(names == expected, boost::test_tools::per_element());
+}
+
+// docs/rules.md has a row for each, with a link to its page, that says whether it can be sharded and which gate it has.
+BOOST_AUTO_TEST_CASE(every_rule_is_in_the_table) {
+  const char* root = std::getenv("TARDYGRAD_SOURCE_ROOT");
+  BOOST_REQUIRE(root != nullptr);
+  std::ifstream page(std::string(root) + "/docs/rules.md");
+  std::map<std::string, std::string> rows;
+  for (std::string line; std::getline(page, line);)
+    if (line.starts_with("| [`")) rows[line.substr(4, line.find('`', 4) - 4)] = line;
+  BOOST_TEST(rows.size() == rule_infos().size());
+  for (const SpecInfo& info : rule_infos()) {
+    const auto made = rule(info.name);
+    const char* gate = made->sequential() ? "one worker" : made->needs_rounds() ? "rounds" : "asynchronous";
+    BOOST_TEST(rows[info.name].ends_with(fmt::format("| {} | {} |", made->shardable() ? "yes" : "no", gate)),
+               info.name << ": " << rows[info.name]);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(defaults_as_documented) {
@@ -54,9 +74,35 @@ BOOST_AUTO_TEST_CASE(defaults_as_documented) {
       {"sgd", {{"momentum", "0"}, {"nesterov", "false"}, {"weight-decay", "0"}}},
       {"ssgd", {{"momentum", "0"}, {"nesterov", "false"}, {"weight-decay", "0"}, {"backup", "0"}, {"scale", "false"}}},
       {"asgd", {{"weight-decay", "0"}}},
-      {"dc-asgd-c", {{"lambda", "0.04"}, {"weight-decay", "0"}}},
+      {"dc-asgd-c", {{"lambda", "0.04"}, {"momentum", "0"}, {"velocity", "server"}, {"weight-decay", "0"}}},
       {"dc-asgd-a",
-       {{"lambda", "2"}, {"m", "0.95"}, {"epsilon", "1e-07"}, {"mean-square", "server"}, {"weight-decay", "0"}}},
+       {{"lambda", "2"},
+        {"m", "0.95"},
+        {"epsilon", "1e-07"},
+        {"mean-square", "server"},
+        {"momentum", "0"},
+        {"velocity", "server"},
+        {"weight-decay", "0"}}},
+      {"dc-ssgd",
+       {{"lambda", "2"},
+        {"adaptive", "false"},
+        {"m", "0.95"},
+        {"epsilon", "1e-07"},
+        {"mean-square", "server"},
+        {"backup", "0"},
+        {"weight-decay", "0"}}},
+      {"sa-asgd", {{"momentum", "0"}, {"weight-decay", "0"}}},
+      {"gap-aware", {{"momentum", "0.9"}, {"keep", "0.999"}, {"epsilon", "1e-08"}, {"weight-decay", "0"}}},
+      {"nag-asgd", {{"momentum", "0.9"}, {"weight-decay", "0"}}},
+      {"lwp", {{"momentum", "0.9"}, {"lag", "expected"}, {"weight-decay", "0"}}},
+      {"dana-dc",
+       {{"lambda", "2"},
+        {"adaptive", "false"},
+        {"m", "0.95"},
+        {"epsilon", "1e-07"},
+        {"mean-square", "server"},
+        {"momentum", "0.9"},
+        {"weight-decay", "0"}}},
       {"multi-asgd", {{"momentum", "0.9"}, {"weight-decay", "0"}}},
       {"dana-zero", {{"momentum", "0.9"}, {"weight-decay", "0"}}},
       {"dana-slim", {{"momentum", "0.9"}, {"weight-decay", "0"}}},
@@ -74,7 +120,8 @@ BOOST_AUTO_TEST_CASE(defaults_as_documented) {
 }
 
 BOOST_AUTO_TEST_CASE(what_rules_need_of_an_engine) {
-  const std::set<std::string> sequential = {"sgd", "adam"}, whole = {"yellowfin"}, in_rounds = {"ssgd", "local-sgd"};
+  const std::set<std::string> sequential = {"sgd", "adam"}, whole = {"yellowfin"},
+                              in_rounds = {"ssgd", "dc-ssgd", "local-sgd"};
   const std::set<std::string> local = {"easgd", "eamsgd", "local-sgd"};
   for (const SpecInfo& info : rule_infos()) BOOST_TEST_CONTEXT(info.name) {
       const auto rule = test::rule(info.name);
@@ -86,18 +133,38 @@ BOOST_AUTO_TEST_CASE(what_rules_need_of_an_engine) {
 }
 
 BOOST_AUTO_TEST_CASE(every_option_changes_something) {
-  const std::map<std::string, std::string> other = {
-      {"momentum", "0.6"}, {"nesterov", "true"}, {"weight-decay", "0.01"},
-      {"backup", "1"},     {"scale", "true"},    {"lambda", "1.5"},
-      {"m", "0.2"},        {"epsilon", "0.1"},   {"mean-square", "worker"},
-      {"beta", "0.5"},     {"period", "3"},      {"closed-loop", "true"},
-      {"beta1", "0.5"},    {"beta2", "0.9"}};
+  const std::map<std::string, std::string> other = {{"momentum", "0.6"},
+                                                    {"nesterov", "true"},
+                                                    {"weight-decay", "0.01"},
+                                                    {"backup", "1"},
+                                                    {"scale", "true"},
+                                                    {"lambda", "1.5"},
+                                                    {"m", "0.2"},
+                                                    {"epsilon", "0.1"},
+                                                    {"adaptive", "true"},
+                                                    {"keep", "0.5"},
+                                                    {"lag", "measured"},
+                                                    {"velocity", "worker"},
+                                                    {"mean-square", "worker"},
+                                                    {"beta", "0.5"},
+                                                    {"period", "3"},
+                                                    {"closed-loop", "true"},
+                                                    {"beta1", "0.5"},
+                                                    {"beta2", "0.9"}};
+  // What an option needs to have an effect, where that is no default: a velocity, an adaptive lambda.
+  const std::map<std::string, std::pair<std::string, std::string>> needs = {{"nesterov", {"momentum", "0.5"}},
+                                                                            {"velocity", {"momentum", "0.5"}},
+                                                                            {"m", {"adaptive", "true"}},
+                                                                            {"epsilon", {"adaptive", "true"}},
+                                                                            {"mean-square", {"adaptive", "true"}}};
   for (const SpecInfo& info : rule_infos()) {
     for (const OptionInfo& option : info.options) {
-      // Nesterov's look-ahead needs a velocity to look along.
-      const std::string base = option.name == "nesterov" ? info.name + ":momentum=0.5" : info.name;
-      const std::string separator = base == info.name ? ":" : ",";
-      const std::string changed = base + separator + option.name + "=" + other.at(option.name);
+      std::string base = info.name;
+      const auto need = needs.find(option.name);
+      if (need != needs.end() && Spec::parse(info.name, rule_infos(), "rule").has(need->second.first))
+        base += ":" + need->second.first + "=" + need->second.second;
+      BOOST_REQUIRE_MESSAGE(other.count(option.name) == 1, option.name << " has no other value in this test");
+      const std::string changed = base + (base == info.name ? ":" : ",") + option.name + "=" + other.at(option.name);
       BOOST_TEST_CONTEXT(changed) { BOOST_TEST(!same_bits(run(base), run(changed))); }
     }
   }
@@ -105,12 +172,20 @@ BOOST_AUTO_TEST_CASE(every_option_changes_something) {
 
 BOOST_AUTO_TEST_CASE(misspelt_rules) {
   BOOST_TEST(contains(refusal("dc-asgd"), "did you mean dc-asgd-c?"));
-  BOOST_TEST(contains(refusal("dana"), "did you mean dana-zero?"));
+  BOOST_TEST(contains(refusal("dana"), "did you mean dana-dc?"));
   BOOST_TEST(contains(refusal("dana_zero"), "did you mean dana-zero?"));
   BOOST_TEST(contains(refusal("multiasgd"), "did you mean multi-asgd?"));
   BOOST_TEST(contains(refusal("sdg"), "did you mean sgd?"));
   BOOST_TEST(contains(refusal("dc-asgd-a:lamda=1"), "did you mean lambda?"));
   BOOST_TEST(contains(refusal("asgd:momentum=0.9"), "it has no option 'momentum'"));
+}
+
+BOOST_AUTO_TEST_CASE(options_that_would_do_nothing) {
+  BOOST_TEST(contains(refusal("dana-dc:m=0.5"), "m belongs to the adaptive lambda; add adaptive=true"));
+  BOOST_TEST(contains(refusal("dc-ssgd:epsilon=0.5"), "epsilon belongs to the adaptive lambda"));
+  BOOST_TEST(contains(refusal("dana-dc:mean-square=worker"), "mean-square belongs to the adaptive lambda"));
+  BOOST_TEST(contains(refusal("dc-asgd-c:velocity=worker"), "without momentum there is no velocity"));
+  BOOST_TEST(refusal("dana-dc:m=0.5,adaptive=true") == "");
 }
 
 BOOST_AUTO_TEST_CASE(values_out_of_range) {
@@ -131,6 +206,19 @@ BOOST_AUTO_TEST_CASE(values_out_of_range) {
                            "multi-asgd:momentum=1",
                            "dana-zero:momentum=2",
                            "dana-zero:weight-decay=2",
+                           "nag-asgd:momentum=1",
+                           "lwp:lag=3",
+                           "lwp:momentum=1",
+                           "dana-dc:lambda=-1",
+                           "dana-dc:adaptive=1",
+                           "dana-dc:adaptive=true,m=1",
+                           "dc-ssgd:backup=-1",
+                           "dc-asgd-c:momentum=1",
+                           "dc-asgd-a:velocity=both",
+                           "sa-asgd:momentum=1",
+                           "gap-aware:keep=1",
+                           "gap-aware:epsilon=0",
+                           "gap-aware:momentum=-1",
                            "dana-slim:momentum=1",
                            "dana-slim:weight-decay=-1",
                            "easgd:beta=1.1",
@@ -159,8 +247,10 @@ BOOST_AUTO_TEST_CASE(threads_change_no_bits) {
     sent[k] = static_cast<float>(i % 331) / 331 - 0.5f;
   }
   const int before = omp_get_max_threads();
-  for (const char* spec : {"sgd:momentum=0.9,nesterov=true", "ssgd:momentum=0.9", "asgd", "dc-asgd-a", "multi-asgd",
-                           "dana-zero", "dana-slim", "easgd", "local-sgd", "yellowfin:closed-loop=true", "adam"}) {
+  std::vector<std::string> specs = {"sgd:momentum=0.9,nesterov=true", "ssgd:momentum=0.9", "dc-asgd-a:momentum=0.9",
+                                    "dana-dc:adaptive=true", "yellowfin:closed-loop=true"};
+  for (const SpecInfo& info : rule_infos()) specs.push_back(info.name);
+  for (const std::string& spec : specs) {
     std::vector<std::vector<float>> replies;
     for (const int threads : {1, 3}) {
       omp_set_num_threads(threads);

@@ -78,6 +78,21 @@ BOOST_AUTO_TEST_CASE(linear_scaling_multiplies_the_rate) {
   BOOST_TEST(driver.theta()[0] == -10.0f);  // 4 times the mean
 }
 
+// Goyal's warm-up: the rate of a round begins at that of one worker and grows to N times as much.
+BOOST_AUTO_TEST_CASE(scaled_rates_warm_up_from_the_rate_of_one) {
+  const auto ssgd = rule("ssgd:scale=true");
+  const Gradient ones = [](View, int64_t, Span out) { std::fill(out.begin(), out.end(), 1.0f); };
+  Driver driver(*ssgd, flat_layout(16), std::vector<float>(16), ones,
+                Schedule({.peak = 1, .warmup = 8, .warmup_start = 0.25}));
+  for (WorkerId worker = 0; worker < 4; ++worker) driver.join(worker);
+  float before = 0;
+  for (const float step : {1.0f, 2.5f, 4.0f, 4.0f}) {
+    arrive_in_turn(driver, 4, 1);
+    BOOST_TEST(before - driver.theta()[0] == step);
+    before = driver.theta()[0];
+  }
+}
+
 BOOST_AUTO_TEST_CASE(late_backup_workers_are_not_in_the_mean) {
   SsgdOptions options;
   options.backup = 1;

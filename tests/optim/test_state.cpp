@@ -69,6 +69,13 @@ BOOST_AUTO_TEST_CASE(a_loaded_rule_goes_on_to_the_same_bits) {
   std::vector<std::string> specs = {"sgd:momentum=0.9,nesterov=true",
                                     "ssgd:momentum=0.9,nesterov=true,backup=1,scale=true",
                                     "dc-asgd-a:mean-square=worker",
+                                    "dc-asgd-a:momentum=0.9,velocity=worker",
+                                    "dc-asgd-c:momentum=0.9",
+                                    "dc-ssgd:adaptive=true,backup=1",
+                                    "lwp:momentum=0.5,lag=measured",
+                                    "sa-asgd:momentum=0.9",
+                                    "dana-dc:adaptive=true,mean-square=worker",
+
                                     "easgd:period=1",
                                     "eamsgd:period=1",
                                     "local-sgd:period=2",
@@ -131,8 +138,9 @@ BOOST_AUTO_TEST_CASE(a_damaged_state_of_a_worker_is_refused) {
 
 // After a restart workers join again; one that was there before keeps what was saved of it.
 BOOST_AUTO_TEST_CASE(a_worker_that_joins_again_after_a_restart_keeps_its_state) {
-  for (const char* spec :
-       {"multi-asgd", "dana-zero", "dc-asgd-a:mean-square=worker", "easgd", "yellowfin:closed-loop=true"}) {
+  for (const char* spec : {"multi-asgd", "dana-zero", "dc-asgd-a:mean-square=worker", "gap-aware", "lwp:lag=measured",
+                           "dana-dc:adaptive=true,mean-square=worker", "dc-asgd-c:momentum=0.9,velocity=worker",
+                           "easgd", "yellowfin:closed-loop=true"}) {
     const auto rule = test::rule(spec);
     StateMap before, after;
     started(*rule, 50).update().save(before);
@@ -146,7 +154,14 @@ BOOST_AUTO_TEST_CASE(a_worker_that_joins_again_after_a_restart_keeps_its_state) 
 
 BOOST_AUTO_TEST_CASE(a_worker_that_leaves_and_comes_again_starts_at_zero) {
   const std::vector<std::pair<std::string, std::string>> kept = {
-      {"multi-asgd", "velocity"}, {"dana-zero", "velocity"}, {"dc-asgd-a:mean-square=worker", "mean_square"}};
+      {"multi-asgd", "velocity"},
+      {"dana-zero", "velocity"},
+      {"dana-dc", "velocity"},
+      {"gap-aware", "velocity"},
+      {"dc-asgd-c:momentum=0.9,velocity=worker", "velocity"},
+      {"dc-asgd-a:mean-square=worker", "mean_square"},
+      {"dana-dc:adaptive=true,mean-square=worker", "mean_square"},
+      {"dc-ssgd:adaptive=true,mean-square=worker", "mean_square"}};
   for (const auto& [spec, name] : kept) {
     const auto rule = test::rule(spec);
     Driver driver = started(*rule, 50);
@@ -196,6 +211,18 @@ BOOST_AUTO_TEST_CASE(damaged_states_are_refused) {
   BOOST_TEST(contains(refusal(*rule, with(good, "velocity/worker/1", int64_t{0})), "listed twice"));
   for (const int64_t id : {int64_t{-1}, int64_t{1} << 40})
     BOOST_TEST(contains(refusal(*rule, with(good, "velocity/worker/1", id)), "no worker"));
+
+  const auto one_for_all = test::rule("dc-asgd-a"), each = test::rule("dc-asgd-a:mean-square=worker");
+  StateMap of_each;
+  started(*each, 50).update().save(of_each);
+  BOOST_TEST(contains(refusal(*one_for_all, of_each), "saved with another option"));
+
+  const auto lwp = test::rule("lwp:momentum=0.5,lag=measured"), gap_aware = test::rule("gap-aware");
+  StateMap lags, steps;
+  started(*lwp, 50).update().save(lags);
+  BOOST_TEST(contains(refusal(*lwp, with(lags, "lag/1", int64_t{-1})), "damaged"));
+  started(*gap_aware, 50).update().save(steps);
+  BOOST_TEST(contains(refusal(*gap_aware, with(steps, "steps", int64_t{-1})), "damaged"));
 
   const auto ssgd = test::rule("ssgd");
   StateMap round;

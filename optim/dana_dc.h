@@ -1,0 +1,88 @@
+#pragma once
+// dana-dc: DANA-DC (Hakimi et al. 2019): delay compensation, then DANA-Zero. The look-ahead takes the velocities out of
+// the distance between what a worker was sent and where its gradient arrives; the compensation makes up for what is
+// left, the gradients of the others, and is the more accurate the smaller that is.
+//
+//   in the paper    here           meaning
+//   theta           theta, w       parameters at the server
+//   g               gradient, g    worker i's minibatch gradient at sent[i]
+//   sent[i]         sent           the look-ahead point that worker i was sent (the engine keeps it)
+//   lambda          lambda         strength of the compensation; the adaptive one of DC-ASGD as an option
+//   v[i], eta, gamma, S            as in dana_zero.h
+//                   weight_decay   added at the server's theta, after the compensation of the raw gradient
+//
+//   g     <- g + lambda g (.) g (.) (theta - sent[i])
+//   v[i], S, theta as in dana-zero, by this g
+//   sent[i] <- theta - gamma S
+//
+// lambda = 0 is dana-zero, momentum 0 is dc-asgd-c, both bit for bit. With one worker theta - sent[i] is its own
+// look-ahead, gamma eta v: it is compensated for as well, so that one worker is not Nesterov's SGD unless lambda = 0.
+
+#include "optim/dana_zero.h"
+#include "optim/delay_compensation.h"
+
+namespace tg {
+
+template <class Compensation>
+struct DanaDcStep {
+  Compensation compensated;
+  DanaZeroStep step;
+  template <class... Kept>
+  TG_HD void operator()(float& w, float& v, double& sum, float sent, float g, Kept&... kept) const {
+    step(w, v, sum, compensated(w, sent, g, kept...));
+  }
+};
+
+struct DanaDcOptions {
+  CompensationOptions compensation;
+  DanaZeroOptions zero;
+
+  static DanaDcOptions from(const Spec& spec);
+};
+
+class DanaDcUpdate : public DanaZeroUpdate {
+ public:
+  DanaDcUpdate(View initial, const DanaDcOptions& options)
+      : DanaZeroUpdate(initial, options.zero), compensation_(options.compensation, size(), device()) {}
+
+  void apply(WorkerId i, View gradient, const StepInfo& info) override {
+    const Span velocity = velocities_.of(i);
+    compensation_.with(i, [&]<class Compensation>(const Compensation& compensated, auto... kept) {
+      for_each(DanaDcStep<Compensation>{compensated, step(i, info)}, theta_.span(), velocity, steps_.span(), info.sent,
+               gradient, kept...);
+    });
+    rates_[i] = info.learning_rate;
+  }
+  void explain(WorkerId i, View gradient, const StepInfo& info, Terms& terms) const override {
+    explain_step(i, compensation_.explain(i, theta_.view(), info.sent, gradient, terms).view(), info, terms);
+  }
+
+  void join(WorkerId i) override {
+    DanaZeroUpdate::join(i);
+    compensation_.join(i);
+  }
+  void leave(WorkerId i) override {
+    DanaZeroUpdate::leave(i);
+    compensation_.leave(i);
+  }
+  void save(StateWriter& state) const override {
+    DanaZeroUpdate::save(state);
+    compensation_.save(state);
+  }
+  void load(const StateReader& state) override {
+    DanaZeroUpdate::load(state);
+    compensation_.load(state);
+  }
+
+ private:
+  DelayCompensation compensation_;
+};
+
+class DanaDc : public ServerRule<DanaDcUpdate, DanaDcOptions> {
+ public:
+  using ServerRule::ServerRule;
+  static SpecInfo info();
+  bool needs_sent() const override { return true; }
+};
+
+}  // namespace tg

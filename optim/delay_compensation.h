@@ -1,0 +1,106 @@
+#pragma once
+// Delay compensation (Zheng et al. 2017): what dc-asgd-c, dc-asgd-a, dc-ssgd and dana-dc do to a gradient that is late.
+//
+// A gradient taken at w_bak arrives at w. Its Taylor expansion, g(w) = g(w_bak) + H (w - w_bak) + ..., with H guessed
+// as lambda Diag(g g^T), makes up for the delay at the price of one element-wise operation.
+//
+//   in the paper    here           meaning
+//   w               w              parameters at the server
+//   w_bak(m)        sent           what worker m was sent and took g at; w_0 at first (the engine keeps it)
+//   g               g              worker m's minibatch gradient
+//   lambda_0        lambda         strength of the compensation
+//   MeanSquare      mean_square    running mean of g (.) g, 0 at first; one for all, or one per worker as an option
+//   m               m              its decay (not a worker here, and no momentum)
+//   epsilon         epsilon        keeps the root from 0
+//
+//   MeanSquare <- m MeanSquare + (1 - m) g (.) g                adaptive
+//   lambda_t   =  lambda_0 / sqrt(MeanSquare + epsilon)         adaptive; lambda_0 where lambda is constant
+//   compensated:  g + lambda_t g (.) g (.) (w - w_bak(m))
+//
+// The raw gradient is compensated; weight decay is the business of the step that takes it in.
+
+#include <cmath>
+
+#include "framework/core/spec.h"
+#include "optim/vector.h"
+
+namespace tg {
+
+struct ConstantLambda {
+  float lambda;
+  struct Parts {
+    float behind, compensation, compensated;
+  };
+  TG_HD Parts parts(float w, float sent, float g) const {
+    const float behind = w - sent;
+    const float compensation = lambda * g * g * behind;
+    return {behind, compensation, g + compensation};
+  }
+  TG_HD float operator()(float w, float sent, float g) const { return parts(w, sent, g).compensated; }
+};
+
+struct AdaptiveLambda {
+  float lambda, m, epsilon;
+  struct Parts : ConstantLambda::Parts {
+    float mean_square, lambda_t;
+  };
+  TG_HD Parts parts(float w, float sent, float g, float mean_square) const {
+    mean_square = m * mean_square + (1 - m) * g * g;
+    const float lambda_t = lambda / std::sqrt(mean_square + epsilon);
+    return {ConstantLambda{lambda_t}.parts(w, sent, g), mean_square, lambda_t};
+  }
+  TG_HD float operator()(float w, float sent, float g, float& mean_square) const {
+    const Parts after = parts(w, sent, g, mean_square);
+    mean_square = after.mean_square;
+    return after.compensated;
+  }
+};
+
+struct CompensationOptions {
+  float lambda = 2;
+  bool adaptive = false;
+  float m = 0.95f;
+  float epsilon = 1e-7f;
+  Per mean_square = Per::server;
+
+  // Of any rule that compensates: adaptive if the spec says so, or has the options of it without the choice. Throws
+  // Error for an option of the adaptive lambda where it is constant.
+  static CompensationOptions from(const Spec& spec);
+};
+// What from() understands.
+OptionInfo lambda_option(float default_value);
+std::vector<OptionInfo> adaptive_options();                                         // m, epsilon, mean-square
+std::vector<OptionInfo> compensation_options(const CompensationOptions& defaults);  // lambda, and adaptive or not
+
+// What a server keeps for it.
+class DelayCompensation {
+ public:
+  DelayCompensation(const CompensationOptions& options, int64_t n, Device device)
+      : options_(options), mean_squares_(options.adaptive ? n : 0, device, options.mean_square) {}
+
+  // Calls pass(formula, kept...), where formula(w, sent, g, kept...) makes up a compensated gradient of this worker's:
+  // `kept` are the vectors, none or one, that the formula reads and changes. The rule puts both into its own pass.
+  template <class Pass>
+  void with(WorkerId worker, const Pass& pass) {
+    if (options_.adaptive)
+      pass(adaptive(), mean_squares_.of(worker));
+    else
+      pass(constant());
+  }
+  // Tells the terms, of the next pass, and returns the compensated gradient.
+  Vector<float> explain(WorkerId worker, View w, View sent, View gradient, Terms& terms) const;
+
+  void join(WorkerId worker) { mean_squares_.join(worker); }
+  void leave(WorkerId worker) { mean_squares_.leave(worker); }
+  void save(StateWriter& state) const;
+  void load(const StateReader& state);
+
+ private:
+  ConstantLambda constant() const { return {options_.lambda}; }
+  AdaptiveLambda adaptive() const { return {options_.lambda, options_.m, options_.epsilon}; }
+
+  CompensationOptions options_;
+  WorkerVectors mean_squares_;  // empty ones where lambda is constant
+};
+
+}  // namespace tg
