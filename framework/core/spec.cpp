@@ -63,6 +63,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   if (word.empty() || word.size() > kLongestWord) return "";
   const std::string typed = simplified(word);
   std::string best, longer;
+  bool whole_part = false;  // `longer` is the word and more after a '-', as dc-asgd-c is to dc-asgd
   std::size_t best_distance = std::max<std::size_t>(1, typed.size() / 2) + 1;
   for (const std::string& candidate : candidates) {
     const std::string simple = simplified(candidate);
@@ -71,9 +72,12 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
       best_distance = distance;
       best = candidate;
     }
-    if (simple.rfind(typed, 0) == 0 && (longer.empty() || candidate.size() < longer.size())) longer = candidate;
+    if (simple.rfind(typed, 0) == 0 && (longer.empty() || candidate.size() < longer.size())) {
+      longer = candidate;
+      whole_part = simple[typed.size()] == '-';
+    }
   }
-  return longer.empty() || best_distance <= 1 ? best : longer;
+  return longer.empty() || (best_distance <= 1 && !whole_part) ? best : longer;
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates, std::string_view list_title) {

@@ -132,6 +132,8 @@ BOOST_AUTO_TEST_CASE(bad_values) {
 BOOST_AUTO_TEST_CASE(nearest_word) {
   BOOST_TEST(tg::nearest("lente", {"mlp", "lenet"}) == "lenet");
   BOOST_TEST(tg::nearest("resnet", {"resnet56", "resnet20", "resnet8"}) == "resnet8");
+  BOOST_TEST(tg::nearest("dc-asgd", {"dc-ssgd", "dc-asgd-c", "dc-asgd"}) == "dc-asgd");
+  BOOST_TEST(tg::nearest("dc-asgd", {"dc-ssgd", "dc-asgd-c"}) == "dc-asgd-c");
   BOOST_TEST(tg::nearest("x", {"mlp", "lenet"}) == "");
   BOOST_TEST(tg::nearest("", {"mlp"}) == "");
   BOOST_TEST(tg::nearest("mlp", {}) == "");
