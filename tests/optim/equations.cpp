@@ -17,7 +17,6 @@ using Values = std::map<std::string, double>;
 // The first coordinate of each vector, and all numbers but those that list workers.
 void add_state(Values& to, const std::string& prefix, const StateMap& state) {
   for (const auto& [name, value] : state.values()) {
-    if (name.starts_with("in_round/")) continue;
     if (const auto* floats = std::get_if<std::vector<float>>(&value))
       to[prefix + name] = floats->empty() ? 0 : static_cast<double>(floats->front());
     else if (const auto* doubles = std::get_if<std::vector<double>>(&value))
@@ -53,14 +52,6 @@ void check_same(const Values& found, const Values& expected, double tolerance) {
     }
 }
 
-// Without that of workers.
-Values of_server(const Values& state) {
-  Values server;
-  for (const auto& [name, value] : state)
-    if (!name.starts_with("worker ")) server[name] = value;
-  return server;
-}
-
 }  // namespace
 
 void check(const std::string& spec, Equations&& equations) {
@@ -91,8 +82,8 @@ void check(const std::string& spec, Equations&& equations) {
       rates.insert(event.learning_rate);
     } else if (event.kind == Logged::Kind::taken) {
       BOOST_TEST_CONTEXT(spec << ", message " << taken) {
-        const Values state = of_server(equations.state());
-        if (!state.empty()) check_same(before.at(static_cast<size_t>(taken)), state, equations.state_tolerance);
+        if (equations.state_before_each)
+          check_same(before.at(static_cast<size_t>(taken)), equations.state(), equations.state_tolerance);
       }
       equations.message(event.worker, event.batch, sent[event.worker],
                         {.learning_rate = event.learning_rate,

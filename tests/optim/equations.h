@@ -32,9 +32,10 @@ struct Equations {
     arrive(worker, slope(sent, first), static_cast<double>(told.learning_rate), sent);
   }
   virtual double reply(int) { return theta; }
-  // What the rule's state must be: the server's by its names, before each message and at the end; a worker's under
-  // "worker <i>: <name>", at the end. Empty: only theta and what was sent are compared.
+  // What the rule's state must be at the end: the server's by its names, a worker's under "worker <i>: <name>". Empty:
+  // only theta and what was sent are compared.
   virtual std::map<std::string, double> state() const { return {}; }
+  bool state_before_each = false;               // it is all the server's, and compared before each message too
   double state_tolerance = kEquationTolerance;  // relative for what is above 1
 };
 

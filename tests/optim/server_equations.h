@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "tests/optim/equations.h"
@@ -23,7 +24,10 @@ using NamedValues = std::map<std::string, double>;
 
 struct ServerEquations : Equations {
   // A velocity adds up some ten gradients and their roundings, a mean square doubles them.
-  ServerEquations() { state_tolerance = 5 * kEquationTolerance; }
+  ServerEquations() {
+    state_before_each = true;
+    state_tolerance = 5 * kEquationTolerance;
+  }
   virtual void arrive(const Arrival& a) = 0;
   // All that the server keeps beside theta, by the names of its snapshot.
   virtual NamedValues kept() const { return {}; }
@@ -53,6 +57,14 @@ inline NamedValues operator+(NamedValues a, const NamedValues& b) {
   return a;
 }
 
+// Whose messages are in the open round, in their order.
+inline NamedValues in_round(const std::set<int>& workers) {
+  NamedValues values{{"taken", static_cast<double>(workers.size())}};
+  int i = 0;
+  for (const int worker : workers) values[name_of("in_round", i++)] = worker;
+  return values;
+}
+
 struct SgdEquations : ServerEquations {
   double gamma, wd, v = 0, last_eta = 0;
   bool nesterov;
@@ -73,6 +85,7 @@ struct SsgdEquations : SgdEquations {
   size_t needed;
   bool scale;
   std::vector<double> gradients, rates;
+  std::set<int> workers;
   SsgdEquations(double momentum, bool look_ahead, double decay, int backup, bool linear)
       : SgdEquations(momentum, look_ahead, decay), needed(static_cast<size_t>(kWorkers - backup)), scale(linear) {}
   static double sum(const std::vector<double>& values) {
@@ -83,16 +96,16 @@ struct SsgdEquations : SgdEquations {
   void arrive(const Arrival& a) override {
     gradients.push_back(a.g);
     rates.push_back(a.eta);
+    workers.insert(a.worker);
     if (gradients.size() < needed) return;
     const double n = static_cast<double>(needed);
     step(sum(gradients) / n, scale ? sum(rates) : sum(rates) / n);
     gradients.clear();
     rates.clear();
+    workers.clear();
   }
   NamedValues kept() const override {
-    return SgdEquations::kept() + NamedValues{{"sum", sum(gradients)},
-                                              {"rates", sum(rates)},
-                                              {"taken", static_cast<double>(gradients.size())}};
+    return SgdEquations::kept() + in_round(workers) + NamedValues{{"sum", sum(gradients)}, {"rates", sum(rates)}};
   }
 };
 
@@ -177,17 +190,19 @@ struct DcAsgdEquations : ServerEquations {
 struct DcSsgdEquations : ServerEquations {
   CompensationEquations compensation;
   double wd, w = theta;
-  int needed, taken = 0;
+  size_t needed;
+  std::set<int> workers;
   DcSsgdEquations(const CompensationEquations& c, int backup, double decay)
-      : compensation(c), wd(decay), needed(kWorkers - backup) {}
+      : compensation(c), wd(decay), needed(static_cast<size_t>(kWorkers - backup)) {}
   void arrive(const Arrival& a) override {
     w -= a.eta * (compensation.compensated(a.worker, a.g, w, a.sent) + wd * w);
-    if (++taken < needed) return;
+    workers.insert(a.worker);
+    if (workers.size() < needed) return;
     theta = w;
-    taken = 0;
+    workers.clear();
   }
   NamedValues kept() const override {
-    return compensation.kept() + NamedValues{{"sum", theta - w}, {"taken", static_cast<double>(taken)}};
+    return compensation.kept() + in_round(workers) + NamedValues{{"sum", theta - w}};
   }
 };
 
