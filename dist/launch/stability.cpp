@@ -21,9 +21,9 @@
 namespace tg {
 namespace {
 
-// Products eta h: 64 of them, each 1.13 times the one before.
+// Products eta h: 64 of them, each 1.16 times the one before.
 constexpr int kRates = 64;
-constexpr double kLowest = 0.002, kHighest = 5;
+constexpr double kLowest = 0.0005, kHighest = 5;
 
 constexpr int kSharpnessBatches = 8;
 // What is trained: this share of the largest stable rate. Powers of two around it.

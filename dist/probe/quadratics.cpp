@@ -59,7 +59,8 @@ std::vector<double> growth_of(const Rule& rule, int workers, const std::vector<d
                 .codec_down = codec,
                 .schedule = Schedule({.peak = kRate}),
                 .workers = workers,
-                .gradients = task.batches_per_epoch()};
+                // Until all of these are there: some may come after many later ones.
+                .gradients = task.batches_per_epoch() + 2 * workers * rule.batches()};
   Observer nobody;
   simulate(job, {.clock = {.mean = 1, .variation = 0}, .link = {}, .pool_threads = 1}, nobody);
   std::vector<double> growth;
@@ -82,11 +83,10 @@ void Quadratics::initial(uint64_t, Span out) const {
 
 double Quadratics::gradient(View at, uint64_t, int64_t batch, const Stream&, Span out) const {
   std::fill(out.begin(), out.end(), 0.0f);
-  float* row = &taken_at_[static_cast<size_t>(batch) * curvatures_.size()];
-  for (int64_t i = 0; i < std::ssize(curvatures_); ++i) {
+  for (int64_t i = 0; i < std::ssize(curvatures_); ++i)
     out[i] = static_cast<float>(curvatures_[static_cast<size_t>(i)]) * at[i];
-    row[i] = at[i];
-  }
+  if (batch < batches_)
+    std::copy_n(at.begin(), curvatures_.size(), &taken_at_[static_cast<size_t>(batch) * curvatures_.size()]);
   return 0;
 }
 

@@ -12,11 +12,11 @@ namespace tg {
 
 class Rule;
 
-// f(w) = sum over i of curvatures[i] w_i^2 / 2, the same for every batch. It remembers where each batch's gradient was
-// asked for first: of one run at a time.
+// f(w) = sum over i of curvatures[i] w_i^2 / 2, the same for every batch. It remembers where the gradient of
+// each of the first batches was taken: of one run at a time.
 class Quadratics final : public Task {
  public:
-  // For a run of `batches` batches, from w_i = `start` for all i.
+  // From w_i = `start` for all i. Of so many batches it remembers.
   Quadratics(std::vector<double> curvatures, double start, int64_t batches);
 
   const Layout& layout() const override { return layout_; }

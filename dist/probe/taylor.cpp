@@ -47,7 +47,7 @@ void TaylorProbe::on_update(const UpdateRecord& update) {
   require(taken->gradient.defined() && taken->compensation.defined(),
           "this rule has no delay compensation to look at; there are: dc-asgd-c, dc-asgd-a, dc-ssgd, dana-dc");
   Tensor truth = Tensor::zeros({job_.task->layout().size()});
-  const int64_t step = steps_[static_cast<size_t>(update.worker)] - 1;
+  const int64_t step = (steps_[static_cast<size_t>(update.worker)] - 1) * job_.rule->batches();
   job_.task->gradient(taken->theta.view(), job_.seed, update.batch, worker_stream(job_, update.worker, step),
                       truth.span());
   TaylorPoint point{update.update, update.lag, {}};

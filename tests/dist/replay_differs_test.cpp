@@ -180,7 +180,8 @@ BOOST_AUTO_TEST_CASE(the_identities_hold_on_recorded_arrivals) {
         recorded = record(recording, {.shards = cut});
       }
       const Replayed replayed = again(job, recorded.logs, {.compare = false, .pool_threads = 2});
-      BOOST_TEST(replayed.whole);
+      BOOST_TEST(replayed.whole, spec << " " << workers << " " << schedule.peak() << ": " << replayed.history.message
+                                      << " " << replayed.difference);
       return replayed.history.theta;
     };
     const std::vector<Schedule> schedules = {

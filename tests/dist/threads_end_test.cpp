@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(jobs_that_cannot_run_are_refused) {
   setenv("OMP_PROC_BIND", "true", 1);
   BOOST_TEST(contains(error_with({}), "OMP_PROC_BIND=true would confine"));
   setenv("OMP_PROC_BIND", "FALSE", 1);
-  BOOST_TEST(error_with({}) == "no error");
+  BOOST_TEST(error_with({}) == "");
   unsetenv("OMP_PROC_BIND");
 }
 

@@ -17,7 +17,7 @@ namespace {
 struct Run {
   TemporaryFolder folder;
   EventLog log;
-  explicit Run(const std::string& options = "--rule dc-asgd-a --workers 4 --lr 0.02") {
+  explicit Run(const std::string& options = "--rule dc-asgd-a --workers 4 --lr 0.02 --exact-gap") {
     BOOST_REQUIRE(run_in(folder, "train --epochs 1 --out r " + options + kQuick).status == 0);
     log = read_event_log(folder / "r/events.bin");
   }

@@ -100,7 +100,16 @@ BOOST_AUTO_TEST_CASE(bind_shares_the_vector) {
   flat.data<float>()[m.layout().find("fc2.bias").offset] = 5;
   BOOST_TEST(m(x, {}).values()[0] == 5);
   BOOST_CHECK_THROW(m.bind(Tensor::zeros({m.layout().size() + 1})), Error);
-  BOOST_CHECK_THROW(m.bind(Tensor::zeros({m.layout().size()}, DType::f64)), Error);
+  BOOST_CHECK_THROW(m.bind(Tensor::zeros({m.layout().size()}, DType::i32)), Error);
+}
+
+BOOST_AUTO_TEST_CASE(a_model_computes_in_float64_with_such_parameters) {
+  Model m = make_mlp(kPicture, {8}, 10);
+  Tensor flat = Tensor::zeros({m.layout().size()}, DType::f64, kPlain);
+  flat.data<double>()[m.layout().find("fc2.bias").offset] = 0.1;
+  m.bind(flat);
+  const Tensor y = m(Tensor::zeros({2, 28, 28, 1}, DType::f64, kPlain), {});
+  BOOST_TEST(y.values()[0] == 0.1);  // a float32 would be rounded
 }
 
 BOOST_AUTO_TEST_CASE(errors_name_the_layer) {

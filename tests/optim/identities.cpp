@@ -78,15 +78,16 @@ void rate_zero_changes_nothing(const Run& run, const std::vector<float>& initial
 }
 
 void rules_differ(const Run& run, const std::vector<Schedule>& schedules) {
+  // dana-dc with its usual lambda diverges on some orders of arrival.
   for (const Schedule& schedule : schedules) {
     const std::vector<float> asgd = run("asgd", 4, schedule), sgd = run("sgd", 1, schedule);
     for (const char* rule :
          {"ssgd", "dc-ssgd", "sa-asgd", "gap-aware:momentum=0", "dc-asgd-c", "dc-asgd-a", "nag-asgd", "lwp:momentum=0",
-          "multi-asgd", "dana-zero", "dana-dc", "dana-slim", "easgd", "eamsgd", "local-sgd", "yellowfin"})
+          "multi-asgd", "dana-zero", "dana-dc:lambda=0.1", "dana-slim", "easgd", "eamsgd", "local-sgd", "yellowfin"})
       BOOST_TEST_CONTEXT(rule) { BOOST_TEST(!same_bits(run(rule, 4, schedule), asgd)); }
     // Rules with a velocity that are equal under some condition.
-    const std::vector<std::string> with_velocity = {
-        "multi-asgd", "dana-zero", "dana-dc", "nag-asgd", "lwp", "gap-aware", "dc-asgd-c:momentum=0.9", "dana-slim"};
+    const std::vector<std::string> with_velocity = {"multi-asgd", "dana-zero", "dana-dc:lambda=0.1",     "nag-asgd",
+                                                    "lwp",        "gap-aware", "dc-asgd-c:momentum=0.9", "dana-slim"};
     std::vector<std::vector<float>> results;
     for (const std::string& rule : with_velocity) results.push_back(run(rule, 4, schedule));
     for (size_t i = 0; i < results.size(); ++i)

@@ -54,6 +54,12 @@ BOOST_AUTO_TEST_CASE(a_rule_in_rounds_grows_once_a_round) {
   BOOST_TEST(std::pow(growth, 4) == 0.7, boost::test_tools::tolerance(0.02));
 }
 
+// Ten steps of 1 - a on a worker, whose differences are then averaged: no gradient is late.
+BOOST_AUTO_TEST_CASE(a_local_loop_grows_at_each_of_its_gradients) {
+  const std::unique_ptr<Rule> rule = make_rule(Spec::parse("local-sgd", rule_infos(), "rule"));
+  BOOST_TEST(std::pow(growth_factors(*rule, 4, {0.03}).front(), 4) == 0.97, boost::test_tools::tolerance(0.01));
+}
+
 BOOST_AUTO_TEST_CASE(the_more_workers_the_smaller_the_rate_and_dana_bears_more_than_multi_asgd) {
   for (const char* rule : {"asgd", "multi-asgd", "dana-zero"})
     BOOST_TEST(largest_stable(rule, 16) < largest_stable(rule, 4));
