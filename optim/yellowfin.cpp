@@ -21,15 +21,6 @@ struct TimesOf {
   TG_HD void operator()(float& out, float of) const { out = times * of; }
 };
 
-// One coordinate's variance from running means that began at 0.
-struct VarianceOf {
-  double weight;
-  TG_HD double operator()(float mean, float mean_square) const {
-    const double m = static_cast<double>(mean) / weight;
-    return static_cast<double>(mean_square) / weight - m * m;
-  }
-};
-
 }  // namespace
 
 SpecInfo YellowFin::info() {
@@ -55,16 +46,14 @@ YellowFinUpdate::YellowFinUpdate(View initial, const YellowFinOptions& options)
       tuner_(static_cast<double>(options.beta)),
       velocity_(size(), device()),
       mean_(size(), device()),
-      mean_square_(size(), device()),
       before_(size(), device()),
       after_(size(), device()) {}
 
-void YellowFinUpdate::observe(YellowFinTuner& tuner, Span mean, Span mean_square, View gradient) const {
+void YellowFinUpdate::observe(YellowFinTuner& tuner, Span mean, View gradient) const {
   const double squared_norm = reduce_sum(SquareOf{}, gradient);
   if (!(squared_norm > 0)) return;  // a gradient of zero tells nothing of the curvature
-  for_each(YellowFinMoments{options_.beta}, mean, mean_square, gradient);
-  const double variance = reduce_sum(VarianceOf{tuner.next_weight()}, View(mean), View(mean_square));
-  tuner.observe(squared_norm, std::max(variance, 0.0));  // a variance of 0 may be rounded to below it
+  for_each(YellowFinMean{options_.beta}, mean, gradient);
+  tuner.observe(squared_norm, reduce_sum(SquareOf{}, View(mean)));
 }
 
 MomentumStep YellowFinUpdate::step(const YellowFinTuner& tuner, const StepInfo& info) const {
@@ -92,12 +81,11 @@ void YellowFinUpdate::close_loop(WorkerId i, View gradient, const StepInfo& info
 void YellowFinUpdate::explain(WorkerId, View gradient, const StepInfo& info, Terms& terms) const {
   YellowFinTuner tuner = tuner_;
   if (tuner.steps() == 0) tuner.start(static_cast<double>(info.peak_learning_rate));
-  Vector<float> mean(mean_.view()), mean_square(mean_square_.view());
-  observe(tuner, mean.span(), mean_square.span(), gradient);
+  Vector<float> mean(mean_.view());
+  observe(tuner, mean.span(), gradient);
   const MomentumStep step = this->step(tuner, info);
   terms.term("g", gradient);
   terms.term("running mean of g", mean.view());
-  terms.term("running mean of g g", mean_square.view());
   const auto say = [&](const std::string& name, float times, View of) {
     Vector<float> product(size(), device());
     for_each(TimesOf{times}, product.span(), of);
@@ -133,7 +121,6 @@ void YellowFinUpdate::save(StateWriter& state) const {
   tuner_.save(state);
   state.write("velocity", velocity_.view());
   state.write("mean", mean_.view());
-  state.write("mean_square", mean_square_.view());
   if (!options_.closed_loop) return;
   const double loop[] = {mu_, measured_};
   state.write("loop", BasicSpan<const double>(loop, std::size(loop)));
@@ -147,7 +134,6 @@ void YellowFinUpdate::load(const StateReader& state) {
   tuner_.load(state);
   state.read("velocity", velocity_.span());
   state.read("mean", mean_.span());
-  state.read("mean_square", mean_square_.span());
   if (!options_.closed_loop) return;
   double loop[2];
   state.read("loop", BasicSpan<double>(loop, std::size(loop)));

@@ -14,7 +14,7 @@
 //   rate
 //                   weight_decay  added to the gradient at theta; the tuner looks at the gradient without it
 //
-//   C     <- from the running means of g and g g;  mu*, alpha <- tuner
+//   mu*, alpha <- tuner, from |g|^2 and the norm of the running mean of g
 //   v     <- mu v + g + weight_decay theta
 //   theta <- theta - factor alpha v
 //   sent:    theta
@@ -32,12 +32,9 @@
 
 namespace tg {
 
-struct YellowFinMoments {
+struct YellowFinMean {
   float beta;
-  TG_HD void operator()(float& mean, float& mean_square, float g) const {
-    mean = beta * mean + (1 - beta) * g;
-    mean_square = beta * mean_square + (1 - beta) * (g * g);
-  }
+  TG_HD void operator()(float& mean, float g) const { mean = beta * mean + (1 - beta) * g; }
 };
 
 struct YellowFinRatio {
@@ -61,7 +58,7 @@ class YellowFinUpdate : public ThetaUpdate {
 
   void apply(WorkerId i, View gradient, const StepInfo& info) override {
     if (tuner_.steps() == 0) tuner_.start(static_cast<double>(info.peak_learning_rate));
-    observe(tuner_, mean_.span(), mean_square_.span(), gradient);
+    observe(tuner_, mean_.span(), gradient);
     for_each(step(tuner_, info), theta_.span(), velocity_.span(), gradient);
     if (options_.closed_loop) close_loop(i, gradient, info);
   }
@@ -74,13 +71,13 @@ class YellowFinUpdate : public ThetaUpdate {
   void load(const StateReader& state) override;
 
  private:
-  void observe(YellowFinTuner& tuner, Span mean, Span mean_square, View gradient) const;
+  void observe(YellowFinTuner& tuner, Span mean, View gradient) const;
   MomentumStep step(const YellowFinTuner& tuner, const StepInfo& info) const;
   void close_loop(WorkerId i, View gradient, const StepInfo& info);
 
   YellowFinOptions options_;
   YellowFinTuner tuner_;
-  Vector<float> velocity_, mean_, mean_square_;
+  Vector<float> velocity_, mean_;
   // Closed-loop only:
   double mu_ = 0, measured_ = 0;
   WorkerVectors before_, after_;  // v_s and v_s+1 of what each worker was sent

@@ -34,7 +34,7 @@ SingleStep single_step(double h_min, double h_max, double variance, double dista
 
 double YellowFinTuner::next_weight() const { return 1 - std::pow(beta_, static_cast<double>(t_ + 1)); }
 
-void YellowFinTuner::observe(double h, double variance) {
+void YellowFinTuner::observe(double h, double squared_norm_of_mean) {
   const double w = next_weight();
   ++t_;
   window_.push_back(h);
@@ -44,6 +44,7 @@ void YellowFinTuner::observe(double h, double variance) {
   average(norm_, std::sqrt(h));
   average(h_, h);
   average(distance_, norm_ / h_);
+  const double variance = std::max(0.0, h_ / w - squared_norm_of_mean / (w * w));  // rounding may bring it below 0
   const SingleStep tuned = single_step(h_min_ / w, h_max_ / w, variance, distance_ / w);
   average(momentum_, tuned.momentum);
   average(rate_, tuned.rate);

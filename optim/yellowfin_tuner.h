@@ -6,7 +6,7 @@
 //   mu, alpha       momentum, rate   what is tuned
 //   h_t             h           curvature as a gradient shows it: its squared norm
 //   h_max, h_min    h_max, h_min     the largest and smallest of the last 20, averaged
-//   C               variance    sum over the coordinates of the gradient's variance
+//   C               variance    sum over the coordinates of the gradient's variance: mean of |g|^2 less |mean of g|^2
 //   D               distance    estimate of the distance to the optimum, from norms: |g| / h
 //   beta            beta        the share of each average that is kept at a step
 //
@@ -34,8 +34,9 @@ class YellowFinTuner {
   // Where the rate's average begins; the momentum's begins at 0. Before the first observe().
   void start(double rate) { rate_ = rate; }
   int64_t steps() const { return t_; }
-  // Takes in one gradient's squared norm, above 0, and the variance as it is estimated with this gradient.
-  void observe(double squared_norm, double variance);
+  // Takes in one gradient's squared norm, above 0, and that of the running mean of gradients, this one included; the
+  // mean began at 0 and is not divided by its weights.
+  void observe(double squared_norm, double squared_norm_of_mean);
   double momentum() const { return momentum_; }
   double rate() const { return rate_; }
   // What the weights of an average that began at 0 add up to after the next step: 1 - beta^t.

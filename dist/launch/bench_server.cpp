@@ -167,18 +167,12 @@ const std::map<std::string, Rulers>& rulers() {
               x.w.span(), x.v.span(), x.out.span(), x.g.view());
         },
         copy_theta}},
-      // Norm, running means, variance, step.
+      // Norm, running mean, its norm, step.
       {"yellowfin",
        {[](Vectors& x) {
           reduce_sum([](float g) { return static_cast<double>(g); }, x.g.view());
-          for_each(
-              [](float& mean, float& square, float g) {
-                mean = mix(mean, g);
-                square = mix(square, g);
-              },
-              x.out.span(), x.sent.span(), x.g.view());
-          reduce_sum([](float mean, float square) { return static_cast<double>(mix(mean, square)); }, x.out.view(),
-                     x.sent.view());
+          for_each([](float& mean, float g) { mean = mix(mean, g); }, x.out.span(), x.g.view());
+          reduce_sum([](float mean) { return static_cast<double>(mean); }, x.out.view());
           write_two(x);
         },
         copy_theta}},

@@ -189,7 +189,6 @@ struct YellowFinEquations : Equations {
     std::map<std::string, double> all = {{"theta", theta},
                                          {"velocity", v},
                                          {"mean", mean},
-                                         {"mean_square", square},
                                          {"tuner/steps", static_cast<double>(last.size())},
                                          {"tuner/window", last[last.size() - 20]},
                                          {"tuner/averages", low}};
