@@ -2,7 +2,9 @@
 
 #include "optim/adam.h"
 #include "optim/asgd.h"
+#include "optim/compress/error_feedback.h"
 #include "optim/compress/qsgd.h"
+#include "optim/compress/terngrad.h"
 #include "optim/dana_dc.h"
 #include "optim/dana_slim.h"
 #include "optim/dana_zero.h"
@@ -80,9 +82,13 @@ struct CodecEntry {
 
 constexpr int64_t kSmallTensor = 1024, kSmallTensorOfPaper = 10'000;  // elements
 
+std::unique_ptr<Codec> with_feedback(const Spec& spec, const Layout& layout, std::unique_ptr<Codec> codec) {
+  return error_feedback(spec) ? make_error_feedback(layout, std::move(codec)) : std::move(codec);
+}
+
 CodecEntry qsgd(const char* name, const char* summary, int bits, int64_t bucket, int64_t min_elements = kSmallTensor) {
   return {QsgdOptions::info(name, summary, bits, bucket, min_elements), [](const Spec& spec, const Layout& layout) {
-            return make_qsgd_codec("qsgd", layout, QsgdOptions::from(spec));
+            return with_feedback(spec, layout, make_qsgd_codec(layout, QsgdOptions::from(spec)));
           }};
 }
 
@@ -94,6 +100,10 @@ const std::vector<CodecEntry>& codecs() {
       qsgd("qsgd-4bit", "qsgd with 4.0625 bits a value", 4, 512),
       qsgd("qsgd-8bit", "qsgd with 8.0625 bits a value", 8, 512),
       qsgd("qsgd-paper", "qsgd with the limit of the paper's experiments", 4, 512, kSmallTensorOfPaper),
+      {terngrad_info(kSmallTensor),
+       [](const Spec& spec, const Layout& layout) {
+         return with_feedback(spec, layout, make_qsgd_codec(layout, terngrad_options(spec)));
+       }},
   };
   return entries;
 }

@@ -1,6 +1,7 @@
 #include "optim/compress/per_tensor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "optim/compress/tensors.h"
@@ -104,6 +105,13 @@ class PerTensorCodec : public Codec {
 };
 
 }  // namespace
+
+void require_finite(const char* codec, const std::string& tensor, int64_t element, View values) {
+  for (int64_t i = 0; i < values.size; ++i)
+    if (!std::isfinite(values[i]))
+      fail("codec {}: element {} of {} is {}; it has no code, and a lower learning rate may avoid it", codec,
+           element + i, tensor, values[i]);
+}
 
 std::unique_ptr<Codec> make_per_tensor_codec(const char* name, const Layout& layout, const KeepFloat32& keep,
                                              std::unique_ptr<TensorCoder> coder) {

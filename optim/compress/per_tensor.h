@@ -30,6 +30,10 @@ class TensorCoder {
                          Span out) const = 0;
 };
 
+// Throws Error naming the tensor and the first of its `values` that is not finite, if there is one. `element` is where
+// they start in it.
+void require_finite(const char* codec, const std::string& tensor, int64_t element, View values);
+
 // `name` is for messages. Throws Error as kept_float32() does.
 std::unique_ptr<Codec> make_per_tensor_codec(const char* name, const Layout& layout, const KeepFloat32& keep,
                                              std::unique_ptr<TensorCoder> coder);

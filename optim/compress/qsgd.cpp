@@ -25,8 +25,6 @@ std::span<const std::byte> from(std::span<const std::byte> bytes, int64_t at) {
   return bytes.subspan(static_cast<std::size_t>(at));
 }
 
-[[noreturn]] void no_code(const Layout::Entry& entry) { fail("codec qsgd: a code in {} that is none", entry.name); }
-
 // Code: what holds sign and level.
 template <class Code>
 class Qsgd : public TensorCoder {
@@ -48,8 +46,8 @@ class Qsgd : public TensorCoder {
     for (int64_t b = 0; b * o_.bucket < values.size; ++b) {
       const int64_t first = b * o_.bucket;
       const View bucket = values.part(first, std::min(o_.bucket, values.size - first));
-      const float norm = norm_to_send(o_, entry.name, begin + first, bucket);
-      write_norm(norm, out.data() + 4 * b);
+      const auto [norm, sent] = norm_to_send(o_, entry.name, begin + first, bucket);
+      write_norm(sent, out.data() + 4 * b);
       if (norm == 0) continue;
       uint64_t before = 0;
       for_each_chunk(norm, entry, begin + first, bucket, stream, [&](int64_t at, const Code* codes, int64_t n) {
@@ -70,7 +68,7 @@ class Qsgd : public TensorCoder {
     for (int64_t b = 0; b * o_.bucket < out.size; ++b) {
       const int64_t first = b * o_.bucket;
       const Span bucket = out.part(first, std::min(o_.bucket, out.size - first));
-      const float norm = read_norm(bytes, b, entry.name);
+      const float norm = read_norm(o_, bytes, b, entry.name);
       if (norm == 0 || o_.encoding == QsgdEncoding::elias_sparse) std::fill(bucket.begin(), bucket.end(), 0.0f);
       if (norm == 0) continue;
       const BucketScale scale(norm, o_.levels);
@@ -83,6 +81,10 @@ class Qsgd : public TensorCoder {
   }
 
  private:
+  [[noreturn]] void no_code(const Layout::Entry& entry) const {
+    fail("codec {}: a code in {} that is none", o_.name, entry.name);
+  }
+
   int64_t norm_bytes(int64_t count) const { return 4 * ((count + o_.bucket - 1) / o_.bucket); }
 
   // Calls f(at, codes, n) for each chunk of codes of a bucket; behind the codes there are zeros up to a whole word.
@@ -109,9 +111,9 @@ class Qsgd : public TensorCoder {
     int64_t used = 0;
     for (int64_t first = 0; first < values.size; first += o_.bucket) {
       const View bucket = values.part(first, std::min(o_.bucket, values.size - first));
-      const float norm = norm_to_send(o_, entry.name, begin + first, bucket);
+      const auto [norm, sent] = norm_to_send(o_, entry.name, begin + first, bucket);
       std::byte* const words = out.data() + used + 4;
-      write_norm(norm, out.data() + used);
+      write_norm(sent, out.data() + used);
       used = used + 4 + (bucket.size * bits_ + 7) / 8;
       if (norm == 0)
         std::fill(words, out.data() + used, std::byte{0});
@@ -125,12 +127,12 @@ class Qsgd : public TensorCoder {
 
   int64_t decode_fixed(const Layout::Entry& entry, std::span<const std::byte> bytes, Span out) const {
     const int64_t size = qsgd_max_encoded_bytes(o_, out.size);
-    if (size > std::ssize(bytes)) fail("codec qsgd: the message ends within {}", entry.name);
+    if (size > std::ssize(bytes)) fail("codec {}: the message ends within {}", o_.name, entry.name);
     alignas(64) Code codes[kChunk];
     int64_t used = 0;
     for (int64_t first = 0; first < out.size; first += o_.bucket) {
       const Span bucket = out.part(first, std::min(o_.bucket, out.size - first));
-      const float norm = read_norm(from(bytes, used), 0, entry.name);
+      const float norm = read_norm(o_, from(bytes, used), 0, entry.name);
       const std::byte* const words = bytes.data() + used + 4;
       used = used + 4 + (bucket.size * bits_ + 7) / 8;
       if (norm == 0) {
@@ -207,13 +209,13 @@ class Qsgd : public TensorCoder {
 
 }  // namespace
 
-std::unique_ptr<Codec> make_qsgd_codec(const char* name, const Layout& layout, const QsgdOptions& options) {
+std::unique_ptr<Codec> make_qsgd_codec(const Layout& layout, const QsgdOptions& options) {
   std::unique_ptr<TensorCoder> coder;
   if (code_bits(options.levels) <= 8)
     coder = std::make_unique<Qsgd<uint8_t>>(options);
   else
     coder = std::make_unique<Qsgd<uint16_t>>(options);
-  return make_per_tensor_codec(name, layout, options.keep, std::move(coder));
+  return make_per_tensor_codec(options.name, layout, options.keep, std::move(coder));
 }
 
 }  // namespace tg

@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "optim/compress/elias.h"
+#include "optim/compress/error_feedback.h"
+#include "optim/compress/per_tensor.h"
 #include "optim/compress/qsgd.h"
 
 namespace tg {
@@ -27,6 +29,7 @@ SpecInfo QsgdOptions::info(const char* name, const char* summary, int bits, int6
        {"norm", "max", "what the levels divide: max, or l2 as in the paper's theory"},
        {"encoding", "fixed", "fixed words, elias-sparse for few levels and l2, or elias-dense for many levels"}}};
   for (OptionInfo& option : KeepFloat32::options(min_elements)) info.options.push_back(std::move(option));
+  info.options.push_back(error_feedback_option(false));
   return info;
 }
 
@@ -43,28 +46,42 @@ QsgdOptions QsgdOptions::from(const Spec& spec) {
   options.encoding = encoding == "fixed"          ? QsgdEncoding::fixed
                      : encoding == "elias-sparse" ? QsgdEncoding::elias_sparse
                                                   : QsgdEncoding::elias_dense;
+  options.contraction = error_feedback(spec);
   options.keep = KeepFloat32::from(spec);
   return options;
 }
 
-float norm_to_send(const QsgdOptions& options, const std::string& tensor, int64_t element, View bucket) {
-  const float norm = bucket_norm(options.norm, bucket.data, bucket.size);
-  if (std::isfinite(norm)) return norm;
-  for (int64_t i = 0; i < bucket.size; ++i)
-    if (!std::isfinite(bucket[i]))
-      fail("codec qsgd: element {} of {} is {}; it has no code, and a lower learning rate may avoid it", element + i,
-           tensor, bucket[i]);
-  fail("codec qsgd: the norm of elements {} to {} of {} is too large for a float32", element, element + bucket.size,
-       tensor);
+double qsgd_variance_bound(const QsgdOptions& options, int64_t n) {
+  // In units of a level: r_i = |v_i| / norm * s, which goes up with probability p_i = r_i - floor(r_i).
+  const auto s = static_cast<double>(options.levels), count = static_cast<double>(n);
+  // max: sum p (1 - p) / sum r^2 is largest where one r is s and all others are the same, below 1.
+  if (options.norm == BucketNorm::max) return (std::sqrt(1 + (count - 1) / (s * s)) - 1) / 2;
+  // l2: sum r^2 = s^2, and p (1 - p) <= 1/4 is reached at 1/2; or else all r are the same, below it.
+  return count <= 4 * s * s ? count / (4 * s * s) : std::sqrt(count) / s - 1;
+}
+
+SentNorm norm_to_send(const QsgdOptions& options, const std::string& tensor, int64_t element, View bucket) {
+  const float norm = options.clip > 0 ? clipped_max(options.clip, bucket.data, bucket.size)
+                                      : bucket_norm(options.norm, bucket.data, bucket.size);
+  if (!std::isfinite(norm)) {
+    require_finite(options.name, tensor, element, bucket);
+    fail("codec {}: the norm of elements {} to {} of {} is too large for a float32", options.name, element,
+         element + bucket.size, tensor);
+  }
+  if (!options.contraction) return {norm, norm};
+  const auto sent = static_cast<float>(norm / (1 + qsgd_variance_bound(options, bucket.size)));
+  return sent > 0 ? SentNorm{norm, sent} : SentNorm{0, 0};
 }
 
 void write_norm(float norm, std::byte* out) { std::memcpy(out, &norm, kNormBytes); }
 
-float read_norm(std::span<const std::byte> bytes, int64_t index, const std::string& tensor) {
-  if ((index + 1) * kNormBytes > std::ssize(bytes)) fail("codec qsgd: the message ends within {}", tensor);
+float read_norm(const QsgdOptions& options, std::span<const std::byte> bytes, int64_t index,
+                const std::string& tensor) {
+  if ((index + 1) * kNormBytes > std::ssize(bytes)) fail("codec {}: the message ends within {}", options.name, tensor);
   float norm = 0;
   std::memcpy(&norm, bytes.data() + index * kNormBytes, kNormBytes);
-  if (!std::isfinite(norm) || std::signbit(norm)) fail("codec qsgd: a bucket of {} has a norm of {}", tensor, norm);
+  if (!std::isfinite(norm) || std::signbit(norm))
+    fail("codec {}: a bucket of {} has a norm of {}", options.name, tensor, norm);
   return norm;
 }
 
@@ -88,8 +105,13 @@ std::string describe(const QsgdOptions& options) {
   const std::string code = options.encoding == QsgdEncoding::fixed ? fmt::format("{} bits", code_bits(options.levels))
                            : options.encoding == QsgdEncoding::elias_sparse ? "Elias' sparse code"
                                                                             : "Elias' dense code";
-  return fmt::format("{} level{} in {}, buckets of {}, {} norm", options.levels, options.levels == 1 ? "" : "s", code,
-                     options.bucket, options.norm == BucketNorm::l2 ? "l2" : "max");
+  const std::string buckets = options.bucket == QsgdOptions::kLargestBucket
+                                  ? "a bucket for each tensor"
+                                  : fmt::format("buckets of {}", options.bucket);
+  const std::string cut = options.clip > 0 ? fmt::format(" of values cut at {} standard deviations", options.clip) : "";
+  return fmt::format("{} level{} in {}, {}, {} norm{}{}", options.levels, options.levels == 1 ? "" : "s", code, buckets,
+                     options.norm == BucketNorm::l2 ? "l2" : "max", cut,
+                     options.contraction ? ", scaled to a contraction" : "");
 }
 
 }  // namespace tg

@@ -108,8 +108,8 @@ class PlainQsgd : public TensorCoder {
     EliasWriter elias(out.subspan(static_cast<std::size_t>(at)));
     for (int64_t b = 0; b < buckets(values.size); ++b) {
       const View bucket = bucket_of(values, b);
-      const float norm = norm_to_send(o_, entry.name, begin + b * o_.bucket, bucket);
-      write_norm(norm, out.data() + (fixed ? at : 4 * b));
+      const auto [norm, sent] = norm_to_send(o_, entry.name, begin + b * o_.bucket, bucket);
+      write_norm(sent, out.data() + (fixed ? at : 4 * b));
       std::vector<Quantized> quantized(static_cast<std::size_t>(bucket.size), Quantized{false, 0});
       const BucketScale scale(norm, o_.levels);
       for (int64_t i = 0; norm > 0 && i < bucket.size; ++i)
@@ -133,8 +133,8 @@ class PlainQsgd : public TensorCoder {
     EliasReader elias(bytes.subspan(static_cast<std::size_t>(at)));
     for (int64_t b = 0; b < buckets(out.size); ++b) {
       const Span bucket = bucket_of(out, b);
-      const float norm = fixed ? read_norm(bytes.subspan(static_cast<std::size_t>(at)), 0, entry.name)
-                               : read_norm(bytes, b, entry.name);
+      const float norm = fixed ? read_norm(o_, bytes.subspan(static_cast<std::size_t>(at)), 0, entry.name)
+                               : read_norm(o_, bytes, b, entry.name);
       std::vector<Quantized> quantized(static_cast<std::size_t>(bucket.size), Quantized{false, 0});
       if (fixed) {
         FixedReader from(bytes.subspan(static_cast<std::size_t>(at + 4)));
@@ -147,7 +147,8 @@ class PlainQsgd : public TensorCoder {
       const BucketScale scale(norm, o_.levels);
       for (int64_t i = 0; i < bucket.size; ++i) {
         const Quantized q = quantized[static_cast<std::size_t>(i)];
-        require(norm > 0 || q.level == 0, "codec qsgd: a bucket of {} has the norm 0 and a level above 0", entry.name);
+        require(norm > 0 || q.level == 0, "codec {}: a bucket of {} has the norm 0 and a level above 0", o_.name,
+                entry.name);
         bucket[i] = norm > 0 ? value_of(q, scale) : 0.0f;
       }
     }
@@ -167,7 +168,7 @@ class PlainQsgd : public TensorCoder {
 }  // namespace
 
 std::unique_ptr<Codec> make_plain_qsgd_codec(const Layout& layout, const QsgdOptions& options) {
-  return make_per_tensor_codec("qsgd", layout, options.keep, std::make_unique<PlainQsgd>(options));
+  return make_per_tensor_codec(options.name, layout, options.keep, std::make_unique<PlainQsgd>(options));
 }
 
 }  // namespace tg

@@ -17,6 +17,10 @@ int code_bits(int64_t levels);  // 2 for 1 level, 4 for 7, 8 for 127
 // l2: each 4,096 squares are summed in double by 16 lanes and a tree.
 float bucket_norm(BucketNorm norm, const float* values, int64_t n);
 
+// The largest magnitude, but at most `clip` standard deviations: clip * sqrt(mean of v^2), around 0, where cutting is
+// symmetric. Not finite if a value is not.
+float clipped_max(double clip, const float* values, int64_t n);
+
 // What both ends compute from a bucket's norm, which is finite and above 0.
 struct BucketScale {
   BucketScale(float norm, int64_t levels);
@@ -35,7 +39,8 @@ struct BucketScale {
 };
 
 // codes[i] = sign and floor(r + (u + 1/2) / 65536) for r = |value| / norm * levels and the random u = uniforms[i]:
-// E[code] is r to within 2^-17 (the price of 16 bits), and r where r is whole.
+// E[code] is r to within 2^-17 (the price of 16 bits), and r where r is whole. Values above the norm get the highest
+// level.
 template <class Code>
 void quantize(const BucketScale& scale, const float* values, const uint16_t* uniforms, int64_t n, Code* codes);
 

@@ -22,6 +22,7 @@ tg::Layout layout() {
 std::vector<std::unique_ptr<tg::Codec>> all_codecs() {
   std::vector<std::string> specs;
   for (const tg::SpecInfo& info : tg::codec_infos()) specs.push_back(info.name);
+  specs.push_back("terngrad:min-elements=6,error-feedback=true");
   for (const char* encoding : {"fixed", "elias-sparse", "elias-dense"})
     for (const char* levels : {"1", "6", "300"})
       specs.push_back(fmt::format("qsgd:levels={},bucket=32,min-elements=6,encoding={}", levels, encoding));

@@ -29,6 +29,9 @@ BOOST_AUTO_TEST_CASE(the_example_of_the_documentation) {
   BOOST_TEST(bytes("fixed") == "0000e040b7100000e040f002");
   BOOST_TEST(bytes("elias-sparse") == "0000e0400000e0402e74137100");
   BOOST_TEST(bytes("elias-dense") == "0000e0400000e040e0a2870e00");
+  const std::vector<float> tern = {4, -4, 0, 4, -4};
+  BOOST_TEST(hex(encoded(*codec("terngrad:min-elements=0", flat_layout(5)), view_of(tern), Stream(1))) ==
+             "000080404d03");
 }
 
 BOOST_AUTO_TEST_CASE(longer_messages) {
@@ -52,6 +55,9 @@ BOOST_AUTO_TEST_CASE(longer_messages) {
       {"qsgd:levels=10", 1899, 0x9a3ad1a30afe320f},
       {"qsgd:levels=1,norm=l2,encoding=elias-sparse", 178, 0x6411b6d0d7e03055},
       {"qsgd:levels=23,norm=l2,encoding=elias-dense", 1221, 0x5c8c679c688649f7},
+      {"terngrad", 754, 0x4bb53c1f6728d7ca},
+      {"terngrad:clip=1", 754, 0xd3d9deeba953e7ac},
+      {"qsgd-4bit:error-feedback=true", 1524, 0x185ea2edfdad95f1},
   };
   for (const Case& expected : cases) {
     const Bytes message = encoded(*codec(expected.spec, flat_layout(3000)), view_of(v), Stream(1).split("golden"));

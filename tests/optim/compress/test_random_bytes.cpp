@@ -25,6 +25,7 @@ std::vector<std::string> specs() {
     for (const OptionInfo& option : info.options)
       if (option.name == "min-elements") all.back() = info.name + ":min-elements=6";
   }
+  all.push_back("terngrad:min-elements=0,error-feedback=true");
   for (const char* encoding : {"fixed", "elias-sparse", "elias-dense"})
     for (const char* levels : {"1", "6", "127", "300"})
       all.push_back(fmt::format("qsgd:levels={},bucket=32,min-elements=0,encoding={}", levels, encoding));
