@@ -27,7 +27,7 @@ struct Forget {
   TG_HD void operator()(double& sum, float kept) const { sum -= static_cast<double>(kept); }
 };
 
-// The same of what lies at some places of longer vectors.
+// The same formulas at some places of longer vectors.
 struct SquaredGapAt {
   const float *now, *sent;
   template <class... Ahead>
@@ -40,8 +40,9 @@ struct TakeAheadAt {
   void operator()(double& sum, float& kept, int64_t place) const { TakeAhead{}(sum, kept, now[place]); }
 };
 
-// One parameter of each of kGapCoordinates parts, equally long, of all parameters, so that each is as likely as any
-// other; where two parts meet in one, it may be drawn twice.
+// The places in `range` of the measured coordinates. All parameters are cut into kGapCoordinates equally long parts,
+// and one parameter is drawn from each, so that each parameter is as likely as any other. A part's length is no whole
+// number, so a parameter in which two parts meet may be drawn twice.
 std::vector<int64_t> draw_places(const Job& job, const ShardRange& range) {
   const Layout& layout = job.task->layout();
   const Stream stream = Stream(job.seed).split("gap");
@@ -77,7 +78,7 @@ BasicSpan<const int64_t> GapMeter::places() const { return {places_.data(), std:
 double GapMeter::squares(WorkerId worker, View theta, View sent) {
   const SquaredGapAt at{theta.data, sent.data};
   if (!sum_) return all_ ? reduce_sum(SquaredGap{}, theta, sent) : reduce_sum(at, places());
-  ahead_.join(worker);  // with nothing, if its first message is to come
+  ahead_.join(worker);  // one whose first message this is has a look-ahead of 0
   const BasicSpan<const double> sum = sum_->view();
   const View own = std::as_const(ahead_).of(worker);
   return all_ ? reduce_sum(SquaredGap{}, theta, sent, sum, own) : reduce_sum(at, places(), sum, own);

@@ -15,21 +15,22 @@
 
 namespace tg {
 
-// Of so many coordinates it is measured, drawn from the seed, unless job.exact_gap asks for all.
+// It is measured on so many coordinates, drawn from the seed, unless job.exact_gap asks for all.
 inline constexpr int64_t kGapCoordinates = 4096;
 
-// How many coordinates that makes, over all shards; all where there are fewer.
+// How many coordinates are measured in all shards together: all parameters where there are no more.
 int64_t gap_coordinates(const Job& job);
 
 class GapMeter {
  public:
-  // Of the coordinates that lie in `range`.
+  // Measures those of the coordinates that lie in `range`, a shard's part of the vector.
   GapMeter(const Job& job, const ShardRange& range);
 
-  // The sum of their squares, for a message of `worker` that is not taken in yet; vectors of the range.
+  // The sum of the squared gaps of these coordinates, for a message of `worker` that has arrived and is not taken in
+  // yet. `theta` and `sent` are vectors of the range.
   double squares(WorkerId worker, View theta, View sent);
 
-  // A message was taken in: `ahead` is what its worker has said (Worker::ahead) since it made it.
+  // A message was taken in; `ahead` is what Worker::ahead() has said since that message was made.
   void take(WorkerId worker, View ahead);
   void leave(WorkerId worker);
 
@@ -39,11 +40,11 @@ class GapMeter {
  private:
   BasicSpan<const int64_t> places() const;
 
-  bool all_;                             // coordinates; else those at:
-  std::vector<int64_t> places_;          // in the range, in order
-  int64_t coordinates_;                  // of the vectors below
-  WorkerVectors ahead_;                  // of each worker that has been ahead
-  std::unique_ptr<Vector<double>> sum_;  // over these; null while there is none
+  bool all_;                             // every coordinate of the range is measured
+  std::vector<int64_t> places_;          // otherwise: where in the range, in growing order
+  int64_t coordinates_;                  // length of the vectors below
+  WorkerVectors ahead_;                  // the look-ahead of each worker that has one, at these coordinates
+  std::unique_ptr<Vector<double>> sum_;  // the sum of these; null while no worker has one
 };
 
 }  // namespace tg

@@ -1,23 +1,25 @@
 #pragma once
 // adam: Adam (Kingma, Ba 2015) on one worker; a sequential baseline.
 //
-//   in the paper    here        meaning
-//   theta           theta, w    parameters, and one of them
-//   g               gradient, g minibatch gradient at theta
-//   m               mean, m     running mean of g
-//   v               mean_square, v  running mean of g g
-//   t               t_          steps so far
-//   alpha           eta         learning rate, as it was told with theta
-//   beta1, beta2    beta1, beta2  the shares of m and v that are kept
-//   epsilon         epsilon     added to the root of v, outside it
-//                   weight_decay  added to the gradient at theta: it goes through m and v as the gradient does (L2
-//                               regularisation; AdamW takes it away from theta directly, which is another rule)
+//   in the paper    here            meaning
+//   theta           theta, w        parameters, and one of them
+//   g               gradient, g     minibatch gradient at theta
+//   m               mean, m         running mean of g, 0 at first
+//   v               mean_square, v  running mean of g (.) g, 0 at first
+//   t               t_              steps so far; in the formulas the step's number, from 1
+//   alpha           eta             learning rate, as it was told with theta
+//   beta1, beta2    beta1, beta2    the shares of m and v that are kept at a step
+//   epsilon         epsilon         added to the root of v, outside it
+//                   weight_decay    times theta, added to the gradient before it enters m and v (L2 regularisation;
+//                                   AdamW, which takes it from theta directly, is another rule)
 //
 //   g     <- g + weight_decay theta
 //   m     <- beta1 m + (1 - beta1) g
-//   v     <- beta2 v + (1 - beta2) g g
+//   v     <- beta2 v + (1 - beta2) g (.) g
 //   theta <- theta - eta (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
 //   sent:    theta
+//
+// The divisions by 1 - beta^t make up for the zeros that m and v began with.
 
 #include <cmath>
 

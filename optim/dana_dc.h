@@ -1,22 +1,26 @@
 #pragma once
-// dana-dc: DANA-DC (Hakimi et al. 2019): delay compensation, then DANA-Zero. The look-ahead takes the velocities out of
-// the distance between what a worker was sent and where its gradient arrives; the compensation makes up for what is
-// left, the gradients of the others, and is the more accurate the smaller that is.
+// dana-dc: DANA-DC (Hakimi et al. 2019): delay compensation (DC-ASGD), then DANA-Zero. The look-ahead takes the
+// velocities out of the distance between what a worker was sent and theta where its gradient arrives. The compensation
+// makes up for the rest, the gradients that other workers sent meanwhile; the smaller it is, the better a first-order
+// expansion holds.
 //
 //   in the paper    here           meaning
 //   theta           theta, w       parameters at the server
-//   g               gradient, g    worker i's minibatch gradient at sent[i]
-//   sent[i]         sent           the look-ahead point that worker i was sent (the engine keeps it)
-//   lambda          lambda         strength of the compensation; the adaptive one of DC-ASGD as an option
-//   v[i], eta, gamma, S            as in dana_zero.h
+//   sent[i]         sent           the look-ahead point that worker i was sent and took g at (the engine keeps it)
+//   g               gradient, g    worker i's minibatch gradient
+//   lambda          compensated    strength of the compensation; the adaptive one of DC-ASGD as an option
+//   v[i], S         velocity, sum  velocity, and the sum of all workers' eta_j v[j]: dana_zero.h
+//   eta, gamma      eta, gamma     learning rate, as it was told with sent[i]; momentum
 //                   weight_decay   added at the server's theta, after the compensation of the raw gradient
 //
 //   g     <- g + lambda g (.) g (.) (theta - sent[i])
 //   v[i], S, theta as in dana-zero, by this g
-//   sent[i] <- theta - gamma S
+//   sent:    theta - gamma S, of which sent[i] is the copy
 //
-// lambda = 0 is dana-zero, momentum 0 is dc-asgd-c, both bit for bit. With one worker theta - sent[i] is its own
-// look-ahead, gamma eta v: it is compensated for as well, so that one worker is not Nesterov's SGD unless lambda = 0.
+// lambda = 0 is dana-zero, momentum 0 is dc-asgd-c (adaptive: dc-asgd-a), both bit for bit.
+//
+// With one worker theta - sent[i] is its own look-ahead, gamma eta v: that is compensated for as well, so one worker is
+// Nesterov's SGD only if lambda = 0.
 
 #include "optim/dana_zero.h"
 #include "optim/delay_compensation.h"

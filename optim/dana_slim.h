@@ -17,15 +17,16 @@
 //   server:  Theta <- Theta - u
 //   sent:    Theta
 //
-// The paper sends gamma v + g and lets the server multiply by eta, which is the same while eta is constant. With the
-// rate inside, the steps ahead add up to Theta = theta - sum over workers of gamma (eta_j v_j), where theta is
-// dana-zero's: the two rules send the same vectors under any schedule, to rounding, if there is no weight decay.
+// Why this is DANA-Zero: add up the look-ahead parts gamma (eta v - eta_old v_old) of all messages. All but the last of
+// each worker cancel, so Theta = theta - sum over workers j of gamma (eta_j v_j), where theta is dana-zero's: Theta is
+// the point that dana-zero sends. The two rules send the same vectors, to rounding and under any schedule, if there
+// is no weight decay. (The paper sends gamma v + g, and the server multiplies by eta: the same while eta is constant.)
 //
-// Which theta is the model: Theta, the look-ahead point, which is all that the server has.
+// Which theta is the model? Theta, the look-ahead point: the server has no other.
 //
-// A worker that leaves in good order sends -gamma (eta_old v_old): Theta is then ahead by the others' velocities
-// alone, as dana-zero's is when a worker leaves. One that crashes cannot; Theta stays that far ahead for good, which is
-// where the worker's next steps would have led: a displacement of one step of its velocity, once.
+// A worker that leaves in good order sends -gamma (eta_old v_old): Theta is then ahead by the others' velocities alone,
+// as dana-zero's look-ahead is when a worker leaves. One that crashes cannot, and Theta stays displaced by that vector,
+// gamma times the worker's last step.
 
 #include "optim/server_rule.h"
 #include "optim/sgd.h"
@@ -87,7 +88,7 @@ class DanaSlimWorker : public Worker {
   float eta_ = 0, eta_before_ = 0;   // the rates that both were last applied with
 };
 
-// Asynchronous SGD that has no rate and no weight decay: a message is the step.
+// Asynchronous SGD without rate and weight decay, which the worker has dealt with: a message is the step.
 class DanaSlimUpdate : public ThetaUpdate {
  public:
   explicit DanaSlimUpdate(View initial) : ThetaUpdate(initial) {}

@@ -5,10 +5,10 @@
 //   w               w              parameters at the server
 //   w_bak(m)        sent           what worker m was sent and took g at (the engine keeps it)
 //   g               g              worker m's minibatch gradient
-//   lambda, ...                    the compensation's symbols and equations: delay_compensation.h
+//   lambda_t        compensated    strength of the compensation: delay_compensation.h has its symbols and equations
 //   eta             eta            learning rate, as it was told with w_bak
-//                   weight_decay   added at w, after the compensation of the raw gradient
 //                   gamma, v       momentum and velocity, as an option; not in the paper
+//                   weight_decay   added at w, after the compensation of the raw gradient
 //
 //   w     <- w - eta (g + lambda_t g (.) g (.) (w - w_bak(m)) + weight_decay w)
 //   with momentum:
@@ -16,12 +16,12 @@
 //   w     <- w - eta v
 //   sent:    w, of which w_bak(m) is the copy
 //
-// lambda = 0 is asgd and one worker is sgd, both bit for bit.
+// lambda = 0 is asgd and one worker is sgd, both bit for bit: with one worker w is still what it was sent.
 //
 // Whose is the velocity? What the comparison of Hakimi et al. 2019 did is not known to us. MXNet's DC-ASGD has one on
-// the server: the default. Simulators of DANA-DC compensate and then step by the worker's velocity: velocity=worker,
-// which is multi-asgd with compensation, and dana-dc but for its look-ahead (there, w - w_bak is measured from the
-// look-ahead).
+// the server: the default. Simulators of DANA-DC compensate and then step by the worker's velocity: velocity=worker.
+// That is multi-asgd with compensation, and also dana-dc without its look-ahead (there w - w_bak is measured from the
+// look-ahead point that was sent).
 
 #include "optim/delay_compensation.h"
 #include "optim/sgd.h"

@@ -1,23 +1,27 @@
 #pragma once
-// dc-ssgd: DC-SSGD, delay compensation within the rounds of synchronous SGD (Zheng et al. 2017, appendix; recalled, not
-// checked against it). A round's N gradients, all taken at its first theta, are applied one after the other in the
-// order of their arrival, each compensated for those before it: nearer to N steps of sequential SGD than one step by
-// the sum.
+// dc-ssgd: DC-SSGD, delay compensation within the rounds of synchronous SGD (Zheng et al. 2017, appendix). A round's N
+// gradients, all taken at its first parameters, are applied one after the other in the order of their arrival, each
+// compensated for those before it: nearer to N steps of sequential SGD than one step by the sum.
 //
 //   in the paper    here           meaning
 //   w_t             theta          parameters of this round, which all workers were sent
-//   w~              w              where the gradients that have arrived lead: theta - sum
-//                   sum            of this round's steps; theta changes with the last one only
-//   g_m             gradient, g    worker m's minibatch gradient at w_t
 //                   sent           w_t as it was decoded at worker m
-//   lambda_t, ...                  delay_compensation.h: constant lambda, or adaptive
+//   g_m             gradient, g    worker m's minibatch gradient at w_t
+//   w~              w              where the gradients that have arrived so far lead: w_t - sum
+//                   sum            this round's steps so far; theta itself changes only with the last
+//   lambda_t                       strength of the compensation, constant or adaptive: delay_compensation.h
 //   eta             eta            learning rate, as it was told with w_t
 //                   weight_decay   added at w~, after the compensation of the raw gradient
 //
 //   barrier: wait for all workers (Bsp), or all but `backup` of them
-//   w~  =  w_t - sum
-//   sum <- sum + eta (g_m + lambda_t g_m (.) g_m (.) (w~ - w_t) + weight_decay w~)
-//   with the round's last: w_(t+1) = w_t - sum
+//   for each gradient:
+//     w~  =  w_t - sum
+//     sum <- sum + eta (g_m + lambda_t g_m (.) g_m (.) (w~ - w_t) + weight_decay w~)
+//   with the round's last:
+//     w_(t+1) = w_t - sum
+//   sent:    w_(t+1), to all workers of the round
+//
+// How sure: recalled, not checked against the paper.
 //
 // Each gradient has the whole rate, so a round moves N times as far as by the mean: with lambda = 0 and no weight decay
 // it is ssgd:scale=true, to rounding. Give eta / N for rounds as long as those of ssgd. One worker is sgd, bit for bit.

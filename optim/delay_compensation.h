@@ -1,8 +1,9 @@
 #pragma once
 // Delay compensation (Zheng et al. 2017): what dc-asgd-c, dc-asgd-a, dc-ssgd and dana-dc do to a gradient that is late.
 //
-// A gradient taken at w_bak arrives at w. Its Taylor expansion, g(w) = g(w_bak) + H (w - w_bak) + ..., with H guessed
-// as lambda Diag(g g^T), makes up for the delay at the price of one element-wise operation.
+// A gradient taken at w_bak is applied at w. Taylor: g(w) = g(w_bak) + H (w - w_bak) + ..., H the Hessian of the loss.
+// The paper puts lambda Diag(g g^T), that is lambda g (.) g coordinate by coordinate, in the place of H: near a minimum
+// of cross-entropy the mean of g g^T over samples is about H. The price is one element-wise operation.
 //
 //   in the paper    here           meaning
 //   w               w              parameters at the server
@@ -10,14 +11,14 @@
 //   g               g              worker m's minibatch gradient
 //   lambda_0        lambda         strength of the compensation
 //   MeanSquare      mean_square    running mean of g (.) g, 0 at first; one for all, or one per worker as an option
-//   m               m              its decay (not a worker here, and no momentum)
+//   m               m              the share of MeanSquare that is kept (not worker m, and no momentum)
 //   epsilon         epsilon        keeps the root from 0
 //
 //   MeanSquare <- m MeanSquare + (1 - m) g (.) g                adaptive
 //   lambda_t   =  lambda_0 / sqrt(MeanSquare + epsilon)         adaptive; lambda_0 where lambda is constant
 //   compensated:  g + lambda_t g (.) g (.) (w - w_bak(m))
 //
-// The raw gradient is compensated; weight decay is the business of the step that takes it in.
+// The raw gradient is compensated; weight decay is added later, by the step that takes the compensated gradient in.
 
 #include <cmath>
 
@@ -63,23 +64,25 @@ struct CompensationOptions {
   float epsilon = 1e-7f;
   Per mean_square = Per::server;
 
-  // Of any rule that compensates: adaptive if the spec says so, or has the options of it without the choice. Throws
-  // Error for an option of the adaptive lambda where it is constant.
+  // Reads the options of any rule that compensates. Adaptive if the spec says adaptive=true, or belongs to a rule that
+  // is always adaptive and so has no such option. Throws Error for an option of the adaptive lambda where it is
+  // constant.
   static CompensationOptions from(const Spec& spec);
 };
-// What from() understands.
+// The options that from() reads, for a rule's SpecInfo.
 OptionInfo lambda_option(float default_value);
 std::vector<OptionInfo> adaptive_options();                                         // m, epsilon, mean-square
 std::vector<OptionInfo> compensation_options(const CompensationOptions& defaults);  // lambda, and adaptive or not
 
-// What a server keeps for it.
+// The server's side: lambda, and with an adaptive one the mean squares, n numbers for all workers or for each.
 class DelayCompensation {
  public:
   DelayCompensation(const CompensationOptions& options, int64_t n, Device device)
       : options_(options), mean_squares_(options.adaptive ? n : 0, device, options.mean_square) {}
 
-  // Calls pass(formula, kept...), where formula(w, sent, g, kept...) makes up a compensated gradient of this worker's:
-  // `kept` are the vectors, none or one, that the formula reads and changes. The rule puts both into its own pass.
+  // Calls pass(formula, kept...): formula(w, sent, g, kept...) is the compensated gradient, coordinate by coordinate,
+  // and `kept` this worker's mean square, which the formula updates, or nothing where lambda is constant. The rule puts
+  // both into its own for_each, so that a step is still one pass over memory.
   template <class Pass>
   void with(WorkerId worker, const Pass& pass) {
     if (options_.adaptive)
@@ -87,7 +90,7 @@ class DelayCompensation {
     else
       pass(constant());
   }
-  // Tells the terms, of the next pass, and returns the compensated gradient.
+  // Tells the terms of the pass that is to come, changes nothing, and returns the compensated gradient.
   Vector<float> explain(WorkerId worker, View w, View sent, View gradient, Terms& terms) const;
 
   void join(WorkerId worker) { mean_squares_.join(worker); }

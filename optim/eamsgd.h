@@ -1,17 +1,20 @@
 #pragma once
-// eamsgd: elastic averaging with momentum (Zhang, Choromanska, LeCun 2015). easgd whose workers' local steps are
+// eamsgd: elastic averaging with momentum (Zhang, Choromanska, LeCun 2015): easgd whose workers' local steps are
 // Nesterov's.
 //
-//   in the paper    here        meaning
-//   x~, x^i         center, x   as in easgd
-//   v^i             velocity, v worker i's velocity; holds no learning rate (the paper's does: it is -eta v)
-//   delta           gamma       momentum
-//   tau, alpha      period, beta/N  as in easgd
+//   in the paper    here           meaning
+//   x~, x^i         center, x      as in easgd.h
+//   v^i             velocity, v    worker i's velocity; holds no learning rate (the paper's does: it is -eta v)
+//   delta           gamma          momentum
+//   eta             eta            learning rate, as it was told with x; the same for the tau steps
+//   tau, alpha      period, beta / N   as in easgd.h
+//                   weight_decay   added to the gradient at x
 //
-//   worker, tau times:  g = g_i(x - gamma (eta_old v))             eta_old: the rate that v was last applied with
-//                       v <- gamma v + g + weight_decay x
-//                       x <- x - eta v
+//   worker, tau times:  g     =  minibatch gradient at x - gamma (eta_old v)
+//                       v     <- gamma v + g + weight_decay x
+//                       x     <- x - eta v                       eta_old: the rate that v was last applied with
 //   then the exchange, as in easgd
+//   sent:    x after the exchange
 //
 // The velocity stays with the worker through exchanges, which move x but not v, as in the paper.
 

@@ -1,31 +1,35 @@
 #pragma once
-// easgd: elastic averaging SGD (Zhang, Choromanska, LeCun 2015), asynchronous. Each worker trains a model of its own
+// easgd: elastic averaging SGD (Zhang, Choromanska, LeCun 2015), asynchronous. Each worker trains a model of its own,
 // and every tau steps an elastic force pulls it and the center towards each other.
 //
-//   in the paper    here        meaning
-//   x~              center      the model: a moving average of the workers' models
-//   x^i             x, x_i      worker i's model; the server keeps it between messages
-//   tau             period      minibatches between two exchanges
-//   eta             eta         learning rate, as it was told with x_i; the same for the tau steps
-//   alpha           alpha       moving rate beta / N; the paper's rho is alpha / eta
-//   beta            beta        N alpha, N: the number of live workers
-//                   weight_decay  added to the gradient at x_i
+//   in the paper    here           meaning
+//   x~              center         the model: a moving average of the workers' models (theta_ below)
+//   x^i             x_i, x         worker i's model; the server keeps it between messages
+//   g(x_i)                         minibatch gradient at x_i
+//   tau             period         minibatches between two exchanges
+//   eta             eta            learning rate, as it was told with x_i; the same for the tau steps
+//   alpha           alpha          moving rate beta / N; the paper's rho is alpha / eta
+//   beta            beta           N alpha
+//   N (p)           info.workers   number of live workers
+//                   weight_decay   added to the gradient at x_i
 //
 //   worker, tau times:      x_i    <- x_i - eta (g(x_i) + weight_decay x_i)
 //   then, as one step:      e      =  alpha (x_i - center)
 //                           x_i    <- x_i - e
 //                           center <- center + e
+//   sent:    x_i after the exchange
 //
-// The exchange is one step in the paper, and the center has moved on while the worker computed: so the server does both
-// halves of it. The worker sends what its local loop took away from x_i, is sent x_i after the exchange, and so needs
-// no memory; a message can be compressed as a gradient can. (In the paper a worker takes the gradient of its first step
-// before the exchange and applies it after: a difference of order eta alpha in where it was taken.) Under rounds
-// (--gate bsp) the workers exchange one after another, not all with the same center as in the paper's synchronous form.
+// Who makes the exchange? It is one step in the paper, and the center has moved on while the worker computed: so the
+// server does both halves. The worker sends how far its local loop has moved x_i and is sent x_i after the exchange. So
+// it needs no memory, and a message can be compressed as a gradient can. (In the paper a worker takes the gradient of
+// its first step before the exchange and applies it after: a difference of order eta alpha in where it was taken.)
+// Under rounds (--gate bsp) the workers exchange one after another, not all with the same center as in the paper's
+// synchronous form.
 //
-// With alpha = 1/2 a worker and the center meet half-way; with 1 they change places, so that one worker has little use
-// for the default beta.
+// The default beta is for several workers: with one, alpha = beta. With alpha = 1/2 worker and center meet half-way;
+// with 1 they change places.
 //
-// A worker that joins begins at the center. When one leaves, its x_i goes; what the center had of it stays.
+// A worker that joins begins at the center. When one leaves, its x_i goes; what the center took of it stays.
 
 #include "optim/local_worker.h"
 

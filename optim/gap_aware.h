@@ -1,17 +1,20 @@
 #pragma once
 // gap-aware: Gap-Aware (Barkai, Hakimi, Schuster 2020). Each coordinate of a gradient is divided by how far the server
-// has moved from where it was taken, counted in typical steps: what has not moved is not punished, however late.
+// has moved from where the gradient was taken, counted in typical steps. A coordinate that has not moved counts in
+// full, however late the gradient is.
 //
 //   in the paper    here           meaning
 //   theta           theta, w       parameters at the server
 //   theta^i         sent           what worker i was sent and took g at (the engine keeps it)
 //   g               gradient, g    worker i's minibatch gradient
 //   v^i             velocity, v    worker i's velocity; holds no learning rate
-//   eta, gamma                     learning rate, as it was told with theta^i; momentum
+//   eta             eta            learning rate, as it was told with theta^i
 //   eta_max         peak           the highest rate of the schedule
+//   gamma           gamma          momentum
 //   C               typical        a typical step: eta_max times the root of the mean square of velocities, + epsilon
 //                   mean_square    running mean of v (.) v over all workers' steps, 0 at first
-//                   keep           the share of it that is kept; corrected for the zero it began with, as Adam's
+//                   keep           the share of it that is kept at a step
+//                   correction     1 / (1 - keep^t) after t steps: makes up for the zero it began with, as in Adam
 //                   weight_decay   added to the divided gradient at the server's theta
 //
 //   C     =  eta_max sqrt(mean_square / (1 - keep^t)) + epsilon      after t steps; epsilon at first
@@ -21,9 +24,11 @@
 //   mean_square <- keep mean_square + (1 - keep) v^i (.) v^i
 //   sent:    theta
 //
-// How sure: that a gradient is divided linearly by the gap is in the paper's abstract; the formula of Gap is memory; C,
-// keep = 0.999 and epsilon = 1e-8 are those of a public version for pipelines, which also divides weight decay, and
-// multiplies C by a delay: both are its own, and left out. With one worker Gap = 1: sgd with momentum, bit for bit.
+// How sure: that a gradient is divided linearly by the gap is in the paper's abstract; the formula of Gap is recalled.
+// C, keep = 0.999 and epsilon = 1e-8 are those of a public version for pipelines, which also divides weight decay and
+// multiplies C by a delay: both are its own, and left out here.
+//
+// With one worker theta is still theta^i, so Gap = 1: sgd with momentum, bit for bit.
 
 #include <cmath>
 
@@ -33,7 +38,7 @@ namespace tg {
 
 struct GapAwareStep {
   MomentumStep step;
-  float peak, keep, correction, epsilon;  // correction: 1 / (1 - keep^t)
+  float peak, keep, correction, epsilon;
   struct Parts : MomentumStep::Parts {
     float typical, gap, divided, mean_square;
   };

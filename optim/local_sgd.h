@@ -1,19 +1,23 @@
 #pragma once
-// local-sgd: local SGD. In each round all workers make H steps of their own from the same theta, and the mean of where
-// they come to is the next. The control for easgd: as many messages, but no models that stay apart.
+// local-sgd: local SGD. In each round all workers make H steps of their own from the same theta, and the mean of the
+// points that they reach is the next theta. It is what easgd is to be compared with: as many messages, but no models
+// that stay apart.
 //
-//   in the papers   here        meaning
-//   theta           theta       parameters at the server, the start of a round
-//   x               x           a worker's parameters within the round
-//   H               period      local steps to a round
-//   eta             eta         learning rate, as it was told with theta; the same for the H steps
-//   N               n           messages taken in this round
-//                   weight_decay  added to the gradient at x
+//   in the papers   here           meaning
+//   theta           theta          parameters at the server, the start of a round
+//   x               x              a worker's parameters within the round
+//   g(x)                           minibatch gradient at x
+//   H               period         local steps to a round
+//   eta             eta            learning rate, as it was told with theta; the same for the H steps
+//   N               n              messages taken in this round
+//                   weight_decay   added to the gradient at x
 //
-//   worker:  x <- theta;  H times:  x <- x - eta (g(x) + weight_decay x)
+//   worker:  x <- theta
+//            H times:  x <- x - eta (g(x) + weight_decay x)
 //            send  d = theta - x
 //   barrier: wait for all workers
-//   theta <- theta - (1/n) sum of d        that is the mean of the x
+//   server:  theta <- theta - (1/n) sum of d        that is, the mean of the x
+//   sent:    theta, to all workers of the round
 //
 // With H = 1 it is ssgd without momentum, to rounding.
 

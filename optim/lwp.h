@@ -1,7 +1,7 @@
 #pragma once
 // lwp: linear weight prediction (Kosson et al. 2020, "Pipelined Backpropagation at Scale"; a comparison in Hakimi et
-// al. 2019). One velocity on the server; a worker is sent where it will have carried theta when the gradient arrives,
-// if it stays as it is until then.
+// al. 2019). One velocity on the server. A worker is sent the point to which that velocity, if it stays as it is, will
+// have carried theta by the time the worker's gradient arrives.
 //
 //   in the papers   here           meaning
 //   theta           theta, w       parameters at the server
@@ -16,9 +16,12 @@
 //   theta <- theta - eta v
 //   sent:    theta - tau (eta v), eta: the rate v was last applied with
 //
-// tau is the mean lag of N equal workers, N - 1 for those that are live now; or with lag=measured what this worker's
-// last gradient was late by (before its first one, N - 1). The papers' factor of tau is not known to us for certain;
-// this is the plain linear one. One worker: tau = 0, which is sgd with momentum, bit for bit.
+// Which tau? The mean lag of N equal workers, N - 1, N being the number that is live now. With lag=measured: what this
+// worker's last gradient was late by, and N - 1 before its first.
+//
+// How sure: recalled. The papers' factor of tau is not known to us for certain; this is the plain linear one.
+//
+// With one worker tau = 0: sgd with momentum, bit for bit.
 
 #include "optim/sgd.h"
 

@@ -11,7 +11,10 @@
 //
 //   v[i]  <- gamma v[i] + g + weight_decay theta
 //   theta <- theta - eta v[i]
-//   sent:    theta, with no look-ahead: what the N velocities will still do to it is the gap that dana-zero closes
+//   sent:    theta
+//
+// There is no look-ahead: what the N velocities will do to theta before the gradient arrives is the gap that dana-zero
+// closes. One worker is sgd with momentum, bit for bit.
 
 #include "optim/sgd.h"
 

@@ -13,8 +13,9 @@
 //   theta <- theta - eta v
 //   sent:    theta - gamma (eta v), eta: the rate v was last applied with
 //
-// The steps of sgd:nesterov=true, whoever the gradient is from: one worker is it, bit for bit. With N workers the
-// velocity carries theta on for N - 1 steps before the gradient comes, and the look-ahead is for one of them.
+// The steps are those of sgd:nesterov=true, whichever worker a gradient is from; one worker is that rule, bit for bit.
+// With N workers the velocity carries theta on for N - 1 more steps before a gradient arrives, but the look-ahead
+// foresees one of them only.
 
 #include "optim/sgd.h"
 

@@ -4,7 +4,7 @@
 //   in the paper    here           meaning
 //   theta           theta, w       parameters at the server
 //   g               gradient       a worker's minibatch gradient, at the parameters it was sent tau updates ago
-//   tau             lag            updates of theta between that and its arrival: i - j of their time stamps
+//   tau             lag            updates of theta since then: i - j, the time stamps of arrival and of sending
 //   alpha_0         learning_rate  learning rate, as it was told with those parameters
 //   alpha           eta            alpha_0 / tau; alpha_0 where tau = 0
 //                   gamma, v       momentum and velocity, as an option: one on the server; holds no learning rate
@@ -16,8 +16,10 @@
 //   theta <- theta - alpha v
 //   sent:    theta
 //
-// The paper trains with momentum 0.9; where its alpha stands then is not known to us: here it is the rate of the step,
-// so that a late gradient also slows what the velocity holds of the others. One worker is sgd, bit for bit.
+// The paper trains with momentum 0.9; where its alpha stands then is not known to us. Here it is the rate of the step,
+// so that a late gradient also shortens the part of the step that is due to earlier gradients.
+//
+// One worker has tau = 0: sgd, bit for bit.
 
 #include <algorithm>
 

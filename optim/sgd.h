@@ -1,19 +1,18 @@
 #pragma once
 // sgd: stochastic gradient descent on one worker: plain, with momentum (heavy ball), or with Nesterov's look-ahead.
+// Other rules take their steps from here, so that with one worker they have the same bits.
 //
 //   in the papers   here           meaning
 //   theta           theta, w       parameters, and one of them
 //   g               gradient, g    minibatch gradient at what the worker was sent
-//   v               velocity, v    sum of past gradients, each worth gamma less a step later; holds no learning rate
+//   v               velocity, v    sum of past gradients, each times gamma for every step since; holds no learning rate
 //   eta             eta            learning rate, as it was told with the parameters
 //   gamma           gamma          momentum
 //                   weight_decay   added to the gradient at theta
 //
-//   v     <- gamma v + g + weight_decay theta
+//   v     <- gamma v + g + weight_decay theta                without momentum gamma = 0
 //   theta <- theta - eta v
-//   sent:    theta; with Nesterov theta - gamma (eta v), where the velocity alone is about to carry it
-//
-// Other rules take their steps from here, so that with one worker they have the same bits.
+//   sent:    theta; with Nesterov theta - gamma (eta v), to which the velocity alone is about to carry it
 
 #include "optim/server_rule.h"
 

@@ -1,21 +1,25 @@
 #pragma once
-// ssgd: synchronous SGD. All workers compute at the same theta; when all have arrived, the mean of their gradients
-// makes one step.
+// ssgd: synchronous SGD. All workers compute at the same theta; when all have sent their gradients, the mean of these
+// makes one step. (Backup workers: Chen et al. 2016; linear scaling: Goyal et al. 2017.)
 //
 //   in the papers   here              meaning
-//   N               n                 messages taken in this round; deaths and backup workers make them fewer
-//   g_i             gradient          worker i's minibatch gradient at this round's parameters
-//   (1/N) sum g_i   round_            over the messages taken
-//   eta             eta               mean of the rates told to these workers, equal unless one joined late
+//   theta           theta             parameters at the server, the same for the whole round
+//   N               n                 messages taken in this round: fewer than workers after deaths or with backup
+//   g_i             gradient          worker i's minibatch gradient at this round's theta
+//   (1/N) sum g_i   round_            the mean over the messages taken
+//   eta             eta               learning rate: mean of those told to these workers, equal unless one joined late
 //   N eta           linear_scaling    the rate for a batch n times as large (Goyal et al. 2017), as an option
+//   b               backup            so many workers are not waited for
 //
 //   barrier: wait for all workers (Bsp), or all but `backup` of them
-//   theta <- one step of sgd, by the mean gradient, with momentum, Nesterov's look-ahead and weight decay as there
+//   g     =  (1/n) sum of g_i
+//   theta <- one step of sgd by g, with momentum, Nesterov's look-ahead and weight decay as there
+//   sent:    as in sgd, to all workers of the round
 //
 // With scale and a schedule that warms up from eta / N, the rate begins at eta and grows to N eta: the gradual warm-up
 // of Goyal et al. Their momentum correction is for velocities that hold the rate; ours do not.
 //
-// n equal messages make the same step as one (round.h).
+// n equal messages make the same step as one, bit for bit (round.h says why).
 
 #include "optim/gates.h"
 #include "optim/round.h"

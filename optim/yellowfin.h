@@ -3,16 +3,15 @@
 // gradients it sees, and, closed-loop, lowers its momentum by what asynchrony adds. Recalled, and derived in
 // docs/yellowfin.md.
 //
-//   in the paper    here        meaning
-//   x               theta, w    parameters at the server
-//   g               gradient, g a minibatch gradient, at what its worker was sent
-//   v               velocity, v sum of past gradients, each worth mu less a step later; holds no rate
-//   mu*, alpha      tuner_      tuned momentum and rate (yellowfin_tuner.h)
-//   mu_T            measured_   total momentum, as it shows in the steps of the server
-//   mu              mu_         momentum of the step: mu* as it is, or closed-loop
-//   eta / peak      factor      (ours) the told rate over the schedule's highest: warm-up and drops scale the tuned
-//   rate
-//                   weight_decay  added to the gradient at theta; the tuner looks at the gradient without it
+//   in the paper    here           meaning
+//   x               theta, w       parameters at the server
+//   g               gradient, g    a minibatch gradient, at what its worker was sent
+//   v               velocity, v    sum of past gradients, each times mu for every step since; holds no rate
+//   mu*, alpha      tuner_         tuned momentum and rate (yellowfin_tuner.h)
+//   mu_T            measured_      total momentum, as it shows in the steps of the server
+//   mu              mu_            momentum of the step: mu* as it is, or in the closed loop what the loop makes of it
+//                   factor         the told rate / the schedule's highest: warm-up and drops scale the tuned rate
+//                   weight_decay   added to the gradient at theta; the tuner looks at the gradient without it
 //
 //   mu*, alpha <- tuner, from |g|^2 and the norm of the running mean of g
 //   v     <- mu v + g + weight_decay theta

@@ -2,13 +2,14 @@
 // How YellowFin (Zhang, Mitliagkas, Re 2017) chooses momentum and learning rate from three numbers that gradients tell.
 // docs/yellowfin.md derives the formulas.
 //
-//   in the paper    here        meaning
+//   in the paper    here             meaning
 //   mu, alpha       momentum, rate   what is tuned
-//   h_t             h           curvature as a gradient shows it: its squared norm
-//   h_max, h_min    h_max, h_min     the largest and smallest of the last 20, averaged
-//   C               variance    sum over the coordinates of the gradient's variance: mean of |g|^2 less |mean of g|^2
-//   D               distance    estimate of the distance to the optimum, from norms: |g| / h
-//   beta            beta        the share of each average that is kept at a step
+//   h_t             h                curvature as a gradient shows it: its squared norm
+//   h_max, h_min    h_max, h_min     the largest and smallest of the last 20 h_t, averaged over the steps
+//   C               variance         the gradient's variance, summed over the coordinates: mean of |g|^2 less
+//                                    |mean of g|^2
+//   D               distance         estimate of the distance to the optimum: average of |g| / h, both averaged
+//   beta            beta             the share of each average that is kept at a step
 //
 //   mu, alpha = argmin of mu D^2 + alpha^2 C
 //               such that  sqrt(mu) >= (sqrt(h_max / h_min) - 1) / (sqrt(h_max / h_min) + 1)
@@ -52,8 +53,8 @@ class YellowFinTuner {
   double beta_;
   int64_t t_ = 0;
   std::deque<double> window_;  // the last h
-  double h_min_ = 0, h_max_ = 0, norm_ = 0, h_ = 0,
-         distance_ = 0;  // averages, each short of its weights, as next_weight() says
+  // Running averages that began at 0: to be divided by the sum of their weights, next_weight() before the step.
+  double h_min_ = 0, h_max_ = 0, norm_ = 0, h_ = 0, distance_ = 0;
   double momentum_ = 0, rate_ = 0;
 };
 

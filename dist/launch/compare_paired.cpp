@@ -23,7 +23,7 @@ struct Replica {
   std::vector<double> losses;  // of the batches whose mean is row.train_loss
 };
 
-// The rules; the first is the recorded one. Rows by rule, then by recording.
+// The rules, of which the first is the recorded one; replicas[rule][recording].
 struct Paired {
   std::vector<std::string> rules;
   std::vector<std::vector<Replica>> replicas;
@@ -34,7 +34,7 @@ struct Measure {
   const char* name;
   double SummaryRow::*field;
   int digits;
-  bool by_batch;  // it is a mean over Replica::losses
+  bool by_batch;  // a mean over Replica::losses, so that one recording gives an interval, too
 };
 constexpr Measure kMeasures[] = {{"test_error_percent", &SummaryRow::test_error_percent, 2, false},
                                  {"train_loss", &SummaryRow::train_loss, 4, true}};
@@ -103,8 +103,8 @@ std::vector<double> last_losses(const History& history) {
   return losses;
 }
 
-// Of rule `r` to the recorded one. Where it diverged on a recording there is none: a mean over the others would flatter
-// it.
+// Rule r less the recorded rule, on the same recordings: its mean over these and how well that is known. NaN where the
+// rule diverged on one of them: a mean over the others would flatter it.
 Interval difference(const Paired& paired, std::size_t r, const Measure& measure) {
   std::vector<double> differences;
   for (std::size_t i = 0; i < paired.replicas[r].size(); ++i)
@@ -149,7 +149,7 @@ std::string paired_table(const Paired& paired) {
                lines, 1);
 }
 
-// What the intervals are of.
+// Says below the table what its differences and intervals mean.
 std::string explanation(const Paired& paired) {
   const std::string differences =
       fmt::format("difference: to {} on the same arrivals, batches, rates and initial parameters. ", paired.rules[0]);

@@ -7,7 +7,7 @@
 namespace tg {
 namespace {
 
-// A gate as the recorded run's: what a rule that needs rounds asks for.
+// Makes gates like the recorded run's, from which a rule that needs rounds learns whether there were any.
 std::function<std::unique_ptr<Gate>()> gate_of(const Plan& recorded) {
   if (recorded.gate_spec) return [spec = *recorded.gate_spec] { return make_gate(spec); };
   return [rule = recorded.rule] { return rule->gate(); };

@@ -9,7 +9,8 @@
 namespace tg {
 namespace {
 
-// P(|T| <= t) for t = sqrt(degrees) tan(angle): finite sums (Abramowitz & Stegun 26.7.3 and 26.7.4).
+// P(|T| <= t) for Student's T with so many degrees of freedom, t = sqrt(degrees) tan(angle): a finite sum (Abramowitz &
+// Stegun, Handbook of Mathematical Functions, 26.7.3 for odd degrees and 26.7.4 for even ones).
 double within(double angle, int degrees) {
   const double square = std::cos(angle) * std::cos(angle);
   const bool odd = degrees % 2 == 1;

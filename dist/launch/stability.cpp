@@ -21,12 +21,12 @@
 namespace tg {
 namespace {
 
-// Products eta h: 64 of them, each 1.16 times the one before.
+// The products eta h (learning rate x curvature) of a map: 64 of them, each 1.16 times the one before.
 constexpr int kRates = 64;
 constexpr double kLowest = 0.0005, kHighest = 5;
 
 constexpr int kSharpnessBatches = 8;
-// What is trained: this share of the largest stable rate. Powers of two around it.
+// With --train: the rates at which mlp is trained, as shares of the largest stable one.
 constexpr double kShares[] = {0.25, 0.5, 1, 2, 4};
 constexpr double kFails = 50;  // percent of the test set, from which on a run has failed
 
@@ -38,7 +38,7 @@ std::vector<double> rates() {
 
 struct Column {
   int workers = 1;
-  std::vector<double> growth;  // by rate
+  std::vector<double> growth;  // growth_factors(), by rate
   double stable = 0;           // the largest rate at which it does not grow
 };
 

@@ -8,9 +8,9 @@
 namespace tg {
 namespace {
 
-constexpr double kRate = 0.1;   // what the rule is told; the curvatures make up for the rest of eta h
-constexpr double kRange = 1e3;  // w is watched until it is so many times larger or smaller than at the start
-constexpr int kCloser = 32;     // rates between two neighbours
+constexpr double kRate = 0.1;   // eta, for all coordinates; the curvatures h are chosen to make up each eta h
+constexpr double kRange = 1e3;  // w_i is watched while its size is within 1/1000 to 1000 times that at the start
+constexpr int kCloser = 32;     // rates tried between the last stable one and the next
 constexpr int64_t kShortest = 4000, kPerWorker = 200;  // gradients of a run
 
 int64_t gradients_of(int workers) { return kShortest + kPerWorker * workers; }
@@ -25,8 +25,9 @@ double largest(const Quadratics& task, int64_t i, int64_t first, int64_t batches
   return size;
 }
 
-// From the second half of the batches until w_i leaves the range: what it starts with dies out in the first. Sizes are
-// taken over a window, since w_i swings through 0.
+// The factor per gradient by which w_i grows in the long run. Let `end` be the batch at which w_i leaves the range, or
+// the last. In the first half up to `end` all but the largest eigenvalue dies out; the factor is that of the second
+// half. As w_i swings through 0, its size is the largest over a window of batches.
 double growth_factor(const Quadratics& task, int64_t i, int workers) {
   const int64_t batches = task.batches_per_epoch();
   const int64_t window = std::min<int64_t>(4 * workers + 60, batches / 8);
@@ -59,7 +60,7 @@ std::vector<double> growth_of(const Rule& rule, int workers, const std::vector<d
                 .codec_down = codec,
                 .schedule = Schedule({.peak = kRate}),
                 .workers = workers,
-                // Until all of these are there: some may come after many later ones.
+                // Some more, so that all the batches that are remembered have arrived: some come after later ones.
                 .gradients = task.batches_per_epoch() + 2 * workers * rule.batches()};
   Observer nobody;
   simulate(job, {.clock = {.mean = 1, .variation = 0}, .link = {}, .pool_threads = 1}, nobody);
@@ -98,7 +99,7 @@ double Quadratics::size(int64_t batch, int64_t i) const {
 
 std::vector<double> growth_factors(const Rule& rule, int workers, const std::vector<double>& rates, double start) {
   if (rule.shardable()) return growth_of(rule, workers, rates, start);
-  std::vector<double> growth;  // coordinates would change each other's fate
+  std::vector<double> growth;  // a run for each rate, since in this rule one coordinate's step depends on the others
   for (const double rate : rates) growth.push_back(growth_of(rule, workers, {rate}, start).front());
   return growth;
 }

@@ -12,18 +12,19 @@ namespace tg {
 
 class Rule;
 
-// f(w) = sum over i of curvatures[i] w_i^2 / 2, the same for every batch. It remembers where the gradient of
-// each of the first batches was taken: of one run at a time.
+// f(w) = sum over i of curvatures[i] w_i^2 / 2, the same for every batch. It remembers at which w the gradient of each
+// of the first batches was taken, so one object serves one run at a time.
 class Quadratics final : public Task {
  public:
-  // From w_i = `start` for all i. Of so many batches it remembers.
+  // All w_i begin at `start`, which must be finite and not 0 (throws Error). The first `batches` batches are
+  // remembered.
   Quadratics(std::vector<double> curvatures, double start, int64_t batches);
 
   const Layout& layout() const override { return layout_; }
   void initial(uint64_t seed, Span out) const override;
   int64_t batches_per_epoch() const override { return batches_; }
   int64_t batch_size() const override { return 1; }
-  // The loss that it returns is 0, so that a run goes on when some coordinates have left the numbers.
+  // Returns a loss of 0, so that a run goes on when some coordinates have become infinite.
   double gradient(View at, uint64_t seed, int64_t batch, const Stream& stream, Span out) const override;
   Evaluation evaluate(View, uint64_t) const override { return {}; }
 

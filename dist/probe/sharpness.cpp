@@ -9,7 +9,7 @@ namespace tg {
 namespace {
 
 constexpr int kIterations = 30;
-constexpr double kStep = 1e-2;  // the length of the difference, as a vector: float32's noise stays far below it
+constexpr double kStep = 1e-2;  // the distance of the two gradients' points: float32's noise stays far below it
 
 double dot(View a, View b) {
   double sum = 0;

@@ -18,7 +18,7 @@ struct TaylorSums {
   double fit = 0;           // products of c and true - g
 
   TaylorSums& operator+=(const TaylorSums& other);
-  // What c times this factor would have been nearest: with fit / compensation times the lambda.
+  // The factor x for which g + x c would have been nearest to the true gradient, by least squares; 0 where c is 0.
   double best_factor() const { return compensation > 0 ? fit / compensation : 0; }
 };
 
@@ -28,10 +28,10 @@ struct TaylorPoint {
   std::vector<TaylorSums> tensors;  // in the layout's order
 };
 
-// Hears a run of the simulator and measures every `every`-th update.
+// Listens to a run of the simulator and measures at every `every`-th update, the first included.
 class TaylorProbe : public Observer {
  public:
-  // `job` must outlive this.
+  // `job` must outlive this. Throws Error if every < 1.
   TaylorProbe(const Job& job, int64_t every);
   ~TaylorProbe() override;
 
@@ -46,7 +46,7 @@ class TaylorProbe : public Observer {
   class Taken;
   const Job& job_;
   int64_t every_;
-  std::vector<int64_t> steps_;  // of each worker: tasks begun
+  std::vector<int64_t> steps_;  // by worker: tasks that it was sent, by which its random numbers are drawn
   int64_t updates_ = 0;
   std::unique_ptr<Taken> taken_;  // of the message that is about to be taken in
   std::vector<TaylorPoint> points_;
