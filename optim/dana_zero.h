@@ -18,10 +18,12 @@
 //   sent:    theta - gamma S
 //
 // The paper looks ahead with the present eta, theta - eta gamma v0: the same while eta is constant. With each
-// velocity's own rate, one worker equals Nesterov's SGD under any schedule, bit for bit. S is kept in double: a
-// float added and taken away again leaves no trace unless S is some 2^29 times larger, so S hardly drifts.
+// velocity's own rate, one worker equals Nesterov's SGD under any schedule, bit for bit.
+//
+// S is never summed anew: at each step one share is taken out and one put in, so rounding errors could pile up. In
+// double they do not: a float that is added and taken away again leaves no trace unless S is some 2^29 times larger.
 
-#include "optim/server_rule.h"
+#include "optim/sgd.h"
 
 namespace tg {
 
@@ -31,19 +33,20 @@ struct DanaZeroLookAhead {
   TG_HD void operator()(float& sent, float w, double sum) const { sent = w - distance(sum); }
 };
 
+// multi-asgd's step, and what it changes in S.
 struct DanaZeroStep {
-  float eta_old, eta, gamma, weight_decay;
+  float eta_old;
+  MomentumStep own;
   struct Parts {
     float decay, v, step;
     double sum;
     float ahead;
   };
   TG_HD Parts parts(float w, float v, double sum, float g) const {
-    const float old = eta_old * v, decay = weight_decay * w;
-    v = gamma * v + (g + decay);
-    const float step = eta * v;
-    sum = (sum - static_cast<double>(old)) + static_cast<double>(step);
-    return {decay, v, step, sum, DanaZeroLookAhead{gamma}.distance(sum)};
+    const float old = eta_old * v;
+    const MomentumStep::Parts after = own.parts(w, v, g);
+    sum = (sum - static_cast<double>(old)) + static_cast<double>(after.step);
+    return {after.decay, after.v, after.step, sum, DanaZeroLookAhead{own.gamma}.distance(sum)};
   }
   TG_HD void operator()(float& w, float& v, double& sum, float g) const {
     const Parts after = parts(w, v, sum, g);
@@ -94,10 +97,10 @@ class DanaZeroUpdate : public ThetaUpdate {
   void load(const StateReader& state) override;
 
  protected:
-  // Of one message, apart from the gradient.
+  // Tells the terms of the step that `gradient` is going to make, without the gradient itself.
   void explain_step(WorkerId i, View gradient, const StepInfo& info, Terms& terms) const;
   DanaZeroStep step(WorkerId i, const StepInfo& info) const {
-    return {rates_.at(i), info.learning_rate, options_.momentum, options_.weight_decay};
+    return {rates_.at(i), {info.learning_rate, options_.momentum, options_.weight_decay}};
   }
 
   DanaZeroOptions options_;

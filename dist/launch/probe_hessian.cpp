@@ -53,14 +53,15 @@ class ExactGradient {
   Tensor flat_;
 };
 
-// One batch size: how lambda times the mean of g (.) g fits the diagonal.
+// How well lambda G fits the diagonal H, where G is the mean of g (.) g over batches of one size.
 struct Fit {
   int64_t batch = 0;
   double correlation = 0, best_lambda = 0, error = 0;  // error: |best_lambda G - H| / |H|
   std::vector<double> squares;                         // G by coordinate
 };
 
-// Coordinates of the flat vector, drawn without the gaps.
+// Up to `count` places of the flat vector that hold parameters (not the gaps between tensors), drawn from the seed
+// without repetition, in growing order.
 std::vector<int64_t> draw_coordinates(const Layout& layout, int64_t count, uint64_t seed) {
   std::vector<int64_t> all;
   for (const Layout::Entry& entry : layout.entries())
@@ -73,6 +74,7 @@ std::vector<int64_t> draw_coordinates(const Layout& layout, int64_t count, uint6
   return all;
 }
 
+// The Hessian's diagonal at the coordinates: central differences of the gradient. Fewer if the user interrupts.
 std::vector<double> diagonal(ExactGradient& gradient, const Batch& samples, const std::vector<int64_t>& coordinates,
                              const Interrupt& interrupt) {
   std::vector<double> diagonal;
@@ -90,6 +92,7 @@ std::vector<double> diagonal(ExactGradient& gradient, const Batch& samples, cons
   return diagonal;
 }
 
+// Least squares: best_lambda is <H, G> / <G, G>.
 Fit fit(const std::vector<double>& hessian, std::vector<double> squares, int64_t batch) {
   double h = 0, g = 0, hh = 0, gg = 0, hg = 0;
   for (size_t i = 0; i < hessian.size(); ++i) {
@@ -109,6 +112,49 @@ Fit fit(const std::vector<double>& hessian, std::vector<double> squares, int64_t
   }
   result.error = hh > 0 ? std::sqrt(error / hh) : 0;
   return result;
+}
+
+// The mean of g (.) g at the coordinates, over batches of `batch` that together have `samples` samples: those that the
+// first epoch begins with, the same for every batch size.
+std::vector<double> mean_squares(ExactGradient& gradient, const Dataset& train, const std::vector<int64_t>& coordinates,
+                                 int64_t batch, int64_t samples, uint64_t seed) {
+  const Batches batches(train, batch, seed);
+  const int64_t count = samples / batch;
+  std::vector<double> squares(coordinates.size());
+  for (int64_t b = 0; b < count; ++b) {
+    const std::vector<double> g = gradient(batches.get(b));
+    for (size_t i = 0; i < coordinates.size(); ++i) {
+      const double value = g[static_cast<size_t>(coordinates[i])];
+      squares[i] += value * value / static_cast<double>(count);
+    }
+  }
+  return squares;
+}
+
+std::string csv_of(const std::vector<int64_t>& coordinates, const std::vector<double>& hessian,
+                   const std::vector<Fit>& fits, const Layout& layout) {
+  std::string csv = "parameter,hessian";
+  for (const Fit& f : fits) csv += fmt::format(",g2_batch_{}", f.batch);
+  csv += "\n";
+  for (size_t i = 0; i < coordinates.size(); ++i) {
+    const auto& entries = layout.entries();
+    const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Layout::Entry& e) {
+      return coordinates[i] < e.offset + e.shape.count();
+    });
+    std::vector<std::string> fields{fmt::format("{}[{}]", entry->name, coordinates[i] - entry->offset),
+                                    csv_number(hessian[i])};
+    for (const Fit& f : fits) fields.push_back(csv_number(f.squares[i]));
+    csv += csv_line(fields);
+  }
+  return csv;
+}
+
+std::string table_of(const std::vector<Fit>& fits) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Fit& f : fits)
+    rows.push_back({std::to_string(f.batch), fmt::format("{:.3f}", f.correlation), fmt::format("{:.3g}", f.best_lambda),
+                    fmt::format("{:.3f}", f.error)});
+  return table({"b", "correlation", "best lambda", "error"}, rows, 0);
 }
 
 }  // namespace
@@ -147,46 +193,19 @@ int probe_hessian(const ProbeHessianOptions& options, const std::vector<std::str
   std::vector<Fit> fits;
   for (const int64_t batch : options.batches) {
     if (interrupt.signal() != 0) return interrupt.exit_code();
-    // The first epoch's order: the same samples for every batch size.
-    const Batches batches(splits.train, batch, plan.options.seed);
-    const int64_t count = options.samples / batch;
-    std::vector<double> squares(coordinates.size());
-    for (int64_t b = 0; b < count; ++b) {
-      const std::vector<double> g = gradient(batches.get(b));
-      for (size_t i = 0; i < coordinates.size(); ++i) {
-        const double value = g[static_cast<size_t>(coordinates[i])];
-        squares[i] += value * value / static_cast<double>(count);
-      }
-    }
-    fits.push_back(fit(hessian, std::move(squares), batch));
+    fits.push_back(fit(
+        hessian, mean_squares(gradient, splits.train, coordinates, batch, options.samples, plan.options.seed), batch));
   }
 
-  std::string csv = "parameter,hessian";
-  for (const Fit& f : fits) csv += fmt::format(",g2_batch_{}", f.batch);
-  csv += "\n";
-  for (size_t i = 0; i < coordinates.size(); ++i) {
-    const auto& entries = task.layout().entries();
-    const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Layout::Entry& e) {
-      return coordinates[i] < e.offset + e.shape.count();
-    });
-    std::vector<std::string> fields{fmt::format("{}[{}]", entry->name, coordinates[i] - entry->offset),
-                                    csv_number(hessian[i])};
-    for (const Fit& f : fits) fields.push_back(csv_number(f.squares[i]));
-    csv += csv_line(fields);
-  }
-  std::vector<std::vector<std::string>> rows;
-  for (const Fit& f : fits)
-    rows.push_back({std::to_string(f.batch), fmt::format("{:.3f}", f.correlation), fmt::format("{:.3g}", f.best_lambda),
-                    fmt::format("{:.3f}", f.error)});
   const RunFolder folder(options.out.empty() ? fresh_run_path("runs", "hessian") : std::filesystem::path(options.out));
   const nlohmann::ordered_json config{{"command", command_line}};
   write_file(folder.file("config.json"), config.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  write_file(folder.file("hessian.csv"), csv);
+  write_file(folder.file("hessian.csv"), csv_of(coordinates, hessian, fits, task.layout()));
   say(
       fmt::format("{} after {} epochs: the Hessian's diagonal at {} of {} coordinates, {} samples, beside the mean of "
                   "g (.) g over batches of b\n{}",
                   plan.options.model, plan.options.epochs, coordinates.size(), task.layout().count(), options.samples,
-                  table({"b", "correlation", "best lambda", "error"}, rows, 0)));
+                  table_of(fits)));
   say("best lambda: of lambda g (.) g, nearest to the diagonal H; error: what is then left of it, |lambda G - H| / "
       "|H|\n");
   say(fmt::format("results: {}\n", folder.path().string()));
