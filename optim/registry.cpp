@@ -3,8 +3,10 @@
 #include "optim/adam.h"
 #include "optim/asgd.h"
 #include "optim/compress/error_feedback.h"
+#include "optim/compress/onebit.h"
 #include "optim/compress/qsgd.h"
 #include "optim/compress/terngrad.h"
+#include "optim/compress/warm_start.h"
 #include "optim/dana_dc.h"
 #include "optim/dana_slim.h"
 #include "optim/dana_zero.h"
@@ -103,6 +105,12 @@ const std::vector<CodecEntry>& codecs() {
       {terngrad_info(kSmallTensor),
        [](const Spec& spec, const Layout& layout) {
          return with_feedback(spec, layout, make_qsgd_codec(layout, terngrad_options(spec)));
+       }},
+      {onebit_info(kSmallTensor),
+       [](const Spec& spec, const Layout& layout) {
+         auto codec = with_feedback(spec, layout, make_onebit_codec(layout, KeepFloat32::from(spec)));
+         const int64_t float32 = warm_start(spec);
+         return float32 > 0 ? make_warm_start(layout, float32, std::move(codec)) : std::move(codec);
        }},
   };
   return entries;

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kFewest = 5;
 constexpr const char* kSparse = "qsgd:levels=1,norm=l2,encoding=elias-sparse";
+constexpr const char* kOneBit = "onebit:error-feedback=false";
 constexpr const char* kDense = "qsgd:levels=22,norm=l2,encoding=elias-dense";  // the paper's levels: sqrt(512)
 
 // Of this thread, which leaves out the time that other programs held the core.
@@ -87,7 +88,7 @@ int bench_codec(const BenchCodecOptions& options) {
     specs.push_back(options.codec);
   } else {
     for (const SpecInfo& info : codec_infos()) specs.push_back(info.name);
-    specs.insert(specs.end(), {kSparse, kDense});
+    specs.insert(specs.end(), {kOneBit, kSparse, kDense});
   }
   std::vector<Row> rows;
   for (const std::string& spec : specs) rows.push_back(measure(spec, gradient, out, options));

@@ -22,6 +22,8 @@ tg::Layout layout() {
 std::vector<std::unique_ptr<tg::Codec>> all_codecs() {
   std::vector<std::string> specs;
   for (const tg::SpecInfo& info : tg::codec_infos()) specs.push_back(info.name);
+  specs.push_back("onebit:min-elements=6");
+  specs.push_back("onebit:min-elements=6,warm-start=1");
   specs.push_back("terngrad:min-elements=6,error-feedback=true");
   for (const char* encoding : {"fixed", "elias-sparse", "elias-dense"})
     for (const char* levels : {"1", "6", "300"})

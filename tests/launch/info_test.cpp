@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(bench_codec_measures_every_codec) {
   const Outcome outcome = run_in(folder, "bench codec --parameters 51200 --seconds 0 --json");
   BOOST_TEST(outcome.status == 0, outcome.err);
   const json line = json::parse(outcome.out);
-  BOOST_TEST(line["codecs"].size() == tg::codec_infos().size() + 2);
+  BOOST_TEST(line["codecs"].size() == tg::codec_infos().size() + 3);
   for (const json& codec : line["codecs"]) {
     BOOST_TEST(codec["encode_share_of_memcpy"].get<double>() > 0);
     BOOST_TEST(codec["decode_gb_per_s"].get<double>() > 0);

@@ -45,6 +45,7 @@ const std::vector<std::string> kSpecs = {
     "qsgd:levels=3,bucket=32,min-elements=0,encoding=elias-sparse,error-feedback=true",
     "terngrad:min-elements=20,error-feedback=true",
     "terngrad:min-elements=20,clip=2.5,error-feedback=true",
+    "onebit:min-elements=20",
 };
 
 BOOST_AUTO_TEST_SUITE(feedback)

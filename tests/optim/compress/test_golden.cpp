@@ -32,6 +32,11 @@ BOOST_AUTO_TEST_CASE(the_example_of_the_documentation) {
   const std::vector<float> tern = {4, -4, 0, 4, -4};
   BOOST_TEST(hex(encoded(*codec("terngrad:min-elements=0", flat_layout(5)), view_of(tern), Stream(1))) ==
              "000080404d03");
+  const std::vector<float> two = {1, -2, 3, -4, 2, 0, 0, 0, 0, 0};
+  Layout columns;
+  columns.add("w", {2, 5});
+  BOOST_TEST(hex(encoded(*codec("onebit:min-elements=0", columns), view_of(two), Stream(1))) ==
+             "000040c0000000400a000000000000000000");
 }
 
 BOOST_AUTO_TEST_CASE(longer_messages) {
@@ -57,6 +62,8 @@ BOOST_AUTO_TEST_CASE(longer_messages) {
       {"qsgd:levels=23,norm=l2,encoding=elias-dense", 1221, 0x5c8c679c688649f7},
       {"terngrad", 754, 0x4bb53c1f6728d7ca},
       {"terngrad:clip=1", 754, 0xd3d9deeba953e7ac},
+      {"onebit", 383, 0x12b0c2c8f382cc5f},
+      {"onebit:warm-start=1", 12001, 0x5e32be6143c1fd98},
       {"qsgd-4bit:error-feedback=true", 1524, 0x185ea2edfdad95f1},
   };
   for (const Case& expected : cases) {

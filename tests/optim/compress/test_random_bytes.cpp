@@ -25,6 +25,8 @@ std::vector<std::string> specs() {
     for (const OptionInfo& option : info.options)
       if (option.name == "min-elements") all.back() = info.name + ":min-elements=6";
   }
+  all.push_back("onebit:min-elements=0,error-feedback=false");
+  all.push_back("onebit:min-elements=6,warm-start=1");
   all.push_back("terngrad:min-elements=0,error-feedback=true");
   for (const char* encoding : {"fixed", "elias-sparse", "elias-dense"})
     for (const char* levels : {"1", "6", "127", "300"})
