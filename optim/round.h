@@ -24,9 +24,9 @@ struct TakeMean {
   }
 };
 
-// Whose messages are in the open round. A reply to one of them means that the gate has closed it. (One that joins, or
-// comes late from an earlier round, is sent theta as it is.) Until then theta stays the last round's: nobody sees half
-// a round, and a run that ends within one leaves it out.
+// The workers whose messages are in the open round. A reply to one of them means that the gate has closed the round. (A
+// worker that joins, or comes late from an earlier round, is replied to as well: it is sent theta as it is.) Until the
+// round is closed theta stays the last round's: nobody sees half a round, and a run that ends within one leaves it out.
 class RoundMembers {
  public:
   void take(WorkerId worker) {
@@ -51,7 +51,7 @@ class RoundMembers {
 
 class Round {
  public:
-  // Of messages of n elements.
+  // For messages of n elements.
   Round(int64_t n, Device device) : sum_(n, device), mean_(n, device) {}
 
   void take(WorkerId worker, View message) {

@@ -30,7 +30,7 @@ struct PlainStep {
   TG_HD void operator()(float& w, float g) const { w -= parts(w, g).step; }
 };
 
-// gamma times the rounded product, never (gamma eta) v: dana-zero sums these products, and must reach the same bits.
+// gamma times the rounded product eta v, never (gamma eta) v: dana-zero adds up products eta v, to the same bits.
 struct LookAhead {
   float eta, gamma;
   TG_HD float distance(float v) const { return gamma * (eta * v); }
@@ -54,7 +54,7 @@ struct MomentumStep {
   }
 };
 
-// What these steps are made of, beside the gradient.
+// Tell the terms of these steps, but for the gradient itself; [k] each, as theta lies.
 void explain(const PlainStep& step, View theta, View gradient, Terms& terms);
 void explain(const MomentumStep& step, View theta, View velocity, View gradient, Terms& terms);
 
@@ -80,7 +80,7 @@ class SgdUpdate : public ThetaUpdate {
   }
 
   void explain(WorkerId, View gradient, const StepInfo& info, Terms& terms) const override;
-  // The same, apart from the gradient.
+  // Tells the same terms but for the gradient itself, for a step at the rate `eta`.
   void explain_step(View gradient, float eta, Terms& terms) const;
 
   void reply(WorkerId worker, Span out, const StepInfo& info) override {

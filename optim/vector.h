@@ -31,7 +31,7 @@ struct SetZero {
   }
 };
 
-// Some member of what a formula's parts() returns, by itself: how a rule says the terms that its step is made of.
+// One member of a formula's parts() as a formula of its own: a rule tells its terms by the code that makes its step.
 template <class Formula, class Part>
 struct PartOf {
   Formula formula;
@@ -62,7 +62,7 @@ class Vector {
   std::unique_ptr<Storage> storage_;
 };
 
-// Tells the term that formula.parts(first[i], rest[i]...).*part is for every i.
+// Tells one term: the vector whose element i is formula.parts(first[i], rest[i]...).*part.
 template <class Formula, class Part, class... T>
 void tell(Terms& terms, const std::string& name, const Formula& formula, Part part, View first,
           BasicSpan<const T>... rest) {

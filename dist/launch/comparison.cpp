@@ -7,7 +7,7 @@
 namespace tg {
 namespace {
 
-// Curves are named by what tells them apart.
+// A curve's name: the rule, and those options in which the plans differ.
 std::string curve_name(const Plan& plan, const std::vector<Plan>& plans) {
   std::string name;
   for (const RunOption* option : telling_options(plans)) {

@@ -8,11 +8,11 @@
 
 namespace tg {
 
-// Of one of the runs: "007-dana-zero-16w-seed2" sorts in the order of the runs.
+// The folder's name for one of the runs, such as "007-dana-zero-16w-seed2": names sort in the order of the runs.
 std::string folder_of_run(std::size_t number, const Plan& plan);
 
-// error.svg, loss.svg and gap.svg over all; results[i] came from plans[i], of which there may be more. Returns as
-// draw_run() does.
+// Draws error.svg, loss.svg and gap.svg of all runs together. results[i] came from plans[i]; there may be more plans
+// than results, if the user stopped. Returns what draw_run() returns.
 std::string draw_all_runs(const RunFolder& folder, const std::vector<Plan>& plans,
                           const std::vector<RunResult>& results);
 
