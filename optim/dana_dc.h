@@ -21,6 +21,8 @@
 //
 // With one worker theta - sent[i] is its own look-ahead, gamma eta v: that is compensated for as well, so one worker is
 // Nesterov's SGD only if lambda = 0.
+//
+// How sure: recalled, with a constant lambda as in public simulators; the adaptive one is ours.
 
 #include "optim/dana_zero.h"
 #include "optim/delay_compensation.h"

@@ -27,6 +27,8 @@
 // A worker that leaves in good order sends -gamma (eta_old v_old): Theta is then ahead by the others' velocities alone,
 // as dana-zero's look-ahead is when a worker leaves. One that crashes cannot, and Theta stays displaced by that vector,
 // gamma times the worker's last step.
+//
+// How sure: recalled for a constant rate, derived for one that changes.
 
 #include "optim/server_rule.h"
 #include "optim/sgd.h"

@@ -22,6 +22,8 @@
 //
 // S is never summed anew: at each step one share is taken out and one put in, so rounding errors could pile up. In
 // double they do not: a float that is added and taken away again leaves no trace unless S is some 2^29 times larger.
+//
+// How sure: recalled; that the sum is over all workers was read in public simulators. The rates eta_j are ours.
 
 #include "optim/sgd.h"
 

@@ -19,6 +19,10 @@
 //   compensated:  g + lambda_t g (.) g (.) (w - w_bak(m))
 //
 // The raw gradient is compensated; weight decay is added later, by the step that takes the compensated gradient in.
+//
+// How sure: the order of the adaptive lambda, with MeanSquare taken in before it is used and epsilon under the root,
+// was read in public code of the authors' institute, which has a MeanSquare per worker. The paper's formula, as it is
+// recalled, has one for all: the default here.
 
 #include <cmath>
 

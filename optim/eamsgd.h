@@ -17,6 +17,8 @@
 //   sent:    x after the exchange
 //
 // The velocity stays with the worker through exchanges, which move x but not v, as in the paper.
+//
+// How sure: recalled.
 
 #include "optim/easgd.h"
 

@@ -30,6 +30,8 @@
 // with 1 they change places.
 //
 // A worker that joins begins at the center. When one leaves, its x_i goes; what the center took of it stays.
+//
+// How sure: recalled.
 
 #include "optim/local_worker.h"
 

@@ -20,6 +20,8 @@
 //   sent:    theta, to all workers of the round
 //
 // With H = 1 it is ssgd without momentum, to rounding.
+//
+// How sure: recalled.
 
 #include "optim/gates.h"
 #include "optim/local_worker.h"

@@ -15,6 +15,8 @@
 //
 // There is no look-ahead: what the N velocities will do to theta before the gradient arrives is the gap that dana-zero
 // closes. One worker is sgd with momentum, bit for bit.
+//
+// How sure: recalled.
 
 #include "optim/sgd.h"
 

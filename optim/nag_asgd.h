@@ -16,6 +16,8 @@
 // The steps are those of sgd:nesterov=true, whichever worker a gradient is from; one worker is that rule, bit for bit.
 // With N workers the velocity carries theta on for N - 1 more steps before a gradient arrives, but the look-ahead
 // foresees one of them only.
+//
+// How sure: recalled.
 
 #include "optim/sgd.h"
 

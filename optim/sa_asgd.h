@@ -20,6 +20,8 @@
 // so that a late gradient also shortens the part of the step that is due to earlier gradients.
 //
 // One worker has tau = 0: sgd, bit for bit.
+//
+// How sure: read in the paper, apart from formulas; the rate where tau = 0 is recalled.
 
 #include <algorithm>
 
