@@ -8,6 +8,14 @@ namespace tg {
 
 namespace {
 
+// e += g; before = e as it was.
+void add_and_keep(const float* __restrict g, int64_t n, float* __restrict e, float* __restrict before) {
+  for (int64_t i = 0; i < n; ++i) {
+    before[i] = e[i];
+    e[i] += g[i];
+  }
+}
+
 class ErrorFeedback : public Codec {
  public:
   ErrorFeedback(const Layout& layout, std::unique_ptr<Codec> codec)
@@ -30,9 +38,8 @@ class ErrorFeedback : public Codec {
       const int64_t place = first + part.at;
       const View g = values.part(part.at, part.count);
       const Span e = Span(residual_.data(), layout_.size()).part(place, part.count);
-      std::copy(e.begin(), e.end(), before_.begin() + place);
       // 1: p = g + e, in the residual's place.
-      for (int64_t i = 0; i < part.count; ++i) e.data[i] += g.data[i];
+      add_and_keep(g.data, part.count, e.data, before_.data() + place);
       // 2: send C(p).
       const std::span<std::byte> message = out.subspan(static_cast<std::size_t>(used));
       const int64_t bytes = codec_->encode(e, place, stream, message);
