@@ -74,6 +74,10 @@ class Observer {
   // The simulator and replay() ask before a shard takes in this worker's message. The returned object is told the terms
   // of the step (Update::explain); null: the terms are not computed. `theta` is the shard's part, before the step.
   virtual Terms* explain_to(int /*shard*/, WorkerId, int64_t /*batch*/, View /*theta*/) { return nullptr; }
+  // replay() asks before a worker computes the message that begins with this batch. The returned object is told the
+  // terms of the message (Worker::explain) on the thread that then computes it: for each message another object. null:
+  // the terms are not computed.
+  virtual Terms* explain_work_to(WorkerId, int64_t /*batch*/) { return nullptr; }
 };
 
 // Throws Error, whose message starts with `engine`, for a job that no engine can run.

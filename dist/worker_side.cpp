@@ -102,6 +102,11 @@ std::optional<int64_t> WorkerSide::fixed_bytes() const {
   return up_->max_encoded_bytes(0, message().size);
 }
 
+void WorkerSide::explain(int64_t task, int64_t batch, const StepInfo& info, Terms& terms) const {
+  BatchOracle oracle(job_, batch, [this, step = first_step(task)](int64_t i) { return stream(step + i); });
+  worker_->explain(sent(), info, oracle, terms);
+}
+
 void WorkerSide::work(int64_t task, int64_t batch, const StepInfo& info) {
   BatchOracle oracle(job_, batch, [this, step = first_step(task)](int64_t i) { return stream(step + i); });
   const Span message = message_.span();

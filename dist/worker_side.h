@@ -39,6 +39,9 @@ class WorkerSide {
   // different threads at the same time. Throws what the task throws, and Error if the rule does not ask for a
   // gradient of each batch. `batch` is the first.
   void work(int64_t task, int64_t batch, const StepInfo& info);
+  // Tells `terms` what the message is made of that work() of the same arguments is going to compute. It asks for the
+  // gradients of the same batches with the same random draws, and changes nothing.
+  void explain(int64_t task, int64_t batch, const StepInfo& info, Terms& terms) const;
   const Outcome& outcome() const { return outcome_; }
   // The message as the server decodes it.
   View message() const { return message_.view(); }

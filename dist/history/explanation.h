@@ -1,6 +1,6 @@
 #pragma once
-// Explanation: summarises the terms of one update (Update::explain) for a reader: how large each term is, and in which
-// coordinates it is largest.
+// Explanation: summarises the terms of one update (Update::explain, Worker::explain) for a reader: how large each term
+// is, and in which coordinates it is largest.
 
 #include <cmath>
 #include <memory>
@@ -31,8 +31,8 @@ class Explanation {
   // Keeps the `coordinates` largest coordinates of each term. If `parameter` is not empty, looks at this tensor alone.
   explicit Explanation(int coordinates, std::string parameter = {});
 
-  // An object for Update::explain that adds the terms of one shard. `layout` is that of the shard's part of the
-  // parameters; it and this object must outlive the returned one.
+  // An object for Update::explain that adds the terms of one shard, or for Worker::explain. `layout` is that of the
+  // shard's part of the parameters, or of all; it and this object must outlive the returned one.
   std::unique_ptr<Terms> of_shard(const Layout& layout);
   // In the order in which the rule named them. Terms of the same name, from several shards, are one.
   const std::vector<ExplainedTerm>& terms() const { return terms_; }

@@ -50,17 +50,26 @@ Message find_message(const std::vector<Event>& events, int64_t number, std::opti
        worker ? fmt::format("worker {} has made", *worker) : "the run has", found);
 }
 
+// What went into an update, at both ends.
+struct BothEnds {
+  Explanation worker, server;
+  int64_t steps;  // of the worker's local loop; the terms at the worker are those of the first
+};
+
 // Asks for the terms of the update, and stops the replay when all shards have taken it in.
 class Asking final : public Listener {
  public:
-  Asking(const Message& message, Explanation& explanation, const std::vector<ShardRange>& shards, Progress& progress,
-         const Interrupt& interrupt)
-      : Listener(progress, interrupt), message_(message) {
-    for (const ShardRange& shard : shards) parts_.push_back(explanation.of_shard(shard.layout));
+  Asking(const Message& message, BothEnds& explanation, const Layout& layout, const std::vector<ShardRange>& shards,
+         Progress& progress, const Interrupt& interrupt)
+      : Listener(progress, interrupt), message_(message), work_(explanation.worker.of_shard(layout)) {
+    for (const ShardRange& shard : shards) parts_.push_back(explanation.server.of_shard(shard.layout));
   }
 
   Terms* explain_to(int shard, WorkerId worker, int64_t batch, View) override {
     return worker == message_.worker && batch == message_.batch ? parts_[static_cast<size_t>(shard)].get() : nullptr;
+  }
+  Terms* explain_work_to(WorkerId worker, int64_t batch) override {
+    return worker == message_.worker && batch == message_.batch ? work_.get() : nullptr;
   }
   void on_update(const UpdateRecord& update) override {
     Listener::on_update(update);
@@ -72,6 +81,7 @@ class Asking final : public Listener {
 
  private:
   const Message message_;
+  const std::unique_ptr<Terms> work_;
   std::vector<std::unique_ptr<Terms>> parts_;  // by shard
   std::optional<UpdateRecord> found_;
 };
@@ -84,21 +94,27 @@ ordered_json to_json(const ExplainedTerm& term) {
   return {{"name", term.name}, {"norm", term.norm()}, {"largest", largest}, {"coordinates", coordinates}};
 }
 
+ordered_json to_json(const Explanation& explanation) {
+  ordered_json terms = ordered_json::array();
+  for (const ExplainedTerm& term : explanation.terms()) terms.push_back(to_json(term));
+  return terms;
+}
+
 std::string json_text(const RecordedRun& run, const Message& message, const UpdateRecord& update,
-                      const Explanation& explanation) {
-  ordered_json json{{"run", run.folder.string()},
-                    {"rule", run.plan.options.rule},
-                    {"update", update.update},
-                    {"worker", update.worker},
-                    {"update_of_worker", message.of_worker},
-                    {"batch", update.batch},
-                    {"lag", update.lag},
-                    {"gap", update.gap},
-                    {"loss", update.loss},
-                    {"learning_rate", update.learning_rate},
-                    {"time", update.time},
-                    {"terms", ordered_json::array()}};
-  for (const ExplainedTerm& term : explanation.terms()) json["terms"].push_back(to_json(term));
+                      const BothEnds& explanation) {
+  const ordered_json json{{"run", run.folder.string()},
+                          {"rule", run.plan.options.rule},
+                          {"update", update.update},
+                          {"worker", update.worker},
+                          {"update_of_worker", message.of_worker},
+                          {"batch", update.batch},
+                          {"lag", update.lag},
+                          {"gap", update.gap},
+                          {"loss", update.loss},
+                          {"learning_rate", update.learning_rate},
+                          {"time", update.time},
+                          {"worker_terms", to_json(explanation.worker)},
+                          {"terms", to_json(explanation.server)}};
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -116,14 +132,22 @@ std::string text_of(const ExplainedTerm& term) {
   return text + line + "\n";
 }
 
+std::string text_of(const Explanation& explanation) {
+  std::string text;
+  for (const ExplainedTerm& term : explanation.terms()) text += text_of(term);
+  return text;
+}
+
 std::string text_of(const RecordedRun& run, const Message& message, const UpdateRecord& update,
-                    const Explanation& explanation) {
+                    const BothEnds& explanation) {
   std::string text = fmt::format(
       "update {} of {}\nworker {} (its update {}), batch {}, lag {}, gap {:.4g}, loss {:.4g}, learning rate {:.4g}\n\n",
       update.update, describe(run.plan), update.worker, message.of_worker, update.batch, update.lag, update.gap,
       update.loss, update.learning_rate);
-  for (const ExplainedTerm& term : explanation.terms()) text += text_of(term);
-  return text;
+  const std::string at_server = text_of(explanation.server);
+  if (explanation.worker.terms().empty()) return text + at_server;
+  const std::string which = explanation.steps == 1 ? "" : fmt::format(", the first of its {} steps", explanation.steps);
+  return text + fmt::format("worker{}:\n\n{}\nserver:\n\n{}", which, text_of(explanation.worker), at_server);
 }
 
 }  // namespace
@@ -139,12 +163,14 @@ int explain(const ExplainOptions& options) {
   check_logs(run, task.layout());
   if (!options.parameter.empty()) task.layout().find(options.parameter);  // throws if there is none
 
-  Explanation explanation(kCoordinates, options.parameter);
+  BothEnds explanation{.worker = Explanation(kCoordinates, options.parameter),
+                       .server = Explanation(kCoordinates, options.parameter),
+                       .steps = job.batches_of(message.batch)};
   const std::vector<ShardRange> shards = cut_shards(task.layout(), static_cast<int>(run.logs.size()));
   std::optional<UpdateRecord> update;
   {
     Progress progress("replaying: ", job.gradients_of(message.update + 1), task.batches_per_epoch());
-    Asking listener(message, explanation, shards, progress, interrupt);
+    Asking listener(message, explanation, task.layout(), shards, progress, interrupt);
     const Replayed replayed =
         replay(job, run.logs, {.evaluate = false, .pool_threads = run.plan.options.pool_threads}, listener);
     require(replayed.difference.empty(), "explain: this is not what the run did: {}", replayed.difference);

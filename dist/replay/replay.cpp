@@ -267,9 +267,12 @@ void Replay::all_sent(Slot& slot, WorkerId id) {
   slot.work.reset();
   const int64_t needed = slot.needed[static_cast<size_t>(task)];
   if (needed == kNever) return;
-  slot.work = pool_.submit(
-      static_cast<double>(needed),
-      [&slot, task, batch = slot.batch, info = tracks_.front().shard.told(id)] { slot.side.work(task, batch, info); });
+  Terms* const terms = observer_.explain_work_to(id, slot.batch);
+  slot.work = pool_.submit(static_cast<double>(needed),
+                           [&slot, task, batch = slot.batch, info = tracks_.front().shard.told(id), terms] {
+                             if (terms) slot.side.explain(task, batch, info, *terms);
+                             slot.side.work(task, batch, info);
+                           });
 }
 
 Event Replay::arrive(size_t s, const Event& event) {

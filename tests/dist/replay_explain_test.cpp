@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <map>
 
 #include "tests/dist/replay_fake.h"
 
@@ -36,6 +37,26 @@ struct Curious : Observer {
   }
   void on_update(const UpdateRecord& update) override { updates.push_back(update); }
   bool stop() override { return std::ssize(updates) == stop_after; }
+};
+
+// Asks for the terms of every message at both ends, and keeps their values by the message's batch.
+struct AtBothEnds : Observer {
+  struct Told : Terms {
+    std::map<std::string, std::vector<float>> values;  // of all shards, one after the other
+    void term(const std::string& name, View of) override {
+      values[name].insert(values[name].end(), of.begin(), of.end());
+    }
+    std::vector<float> starting(const std::string& name) const {
+      for (const auto& [of, value] : values)
+        if (of.starts_with(name)) return value;
+      return {};
+    }
+  };
+  std::map<int64_t, Told> worker, server;
+  std::vector<UpdateRecord> updates;
+  Terms* explain_work_to(WorkerId, int64_t batch) override { return &worker[batch]; }
+  Terms* explain_to(int, WorkerId, int64_t batch, View) override { return &server[batch]; }
+  void on_update(const UpdateRecord& update) override { updates.push_back(update); }
 };
 
 std::vector<EventLog> record(const Job& job, int shards) { return fake::record(job, {.shards = shards}).logs; }
@@ -97,6 +118,43 @@ BOOST_AUTO_TEST_CASE(one_update_is_explained_by_every_shard_and_the_replay_may_e
   BOOST_TEST(replayed.difference == "");
   BOOST_TEST(evaluated == 0);
   BOOST_TEST(replayed.history.evaluations.empty());
+}
+
+// dana-slim's workers keep velocities: asked at any other time than just before its work, a worker would tell of
+// another message than the server then takes in.
+BOOST_AUTO_TEST_CASE(what_a_worker_explains_is_what_the_server_takes_in) {
+  const FourTensors task;
+  const auto rule = fake::rule("dana-slim");
+  const Job job = make_job(task, *rule);
+  AtBothEnds heard;
+  const Replayed replayed = replay(job, record(job, 1), {.pool_threads = 2}, heard);
+  BOOST_TEST(replayed.difference == "");
+  BOOST_REQUIRE(heard.updates.size() == 200u);
+  for (const UpdateRecord& update : heard.updates) {
+    const std::vector<float> sent = heard.worker[update.batch].starting("u = ");
+    BOOST_REQUIRE(std::ssize(sent) == task.layout().size());
+    BOOST_TEST((sent == heard.server[update.batch].starting("step")), "update " << update.update);
+    BOOST_TEST(heard.worker[update.batch].starting("g").size() == sent.size());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_whose_message_is_the_gradient_has_no_terms_and_a_local_loop_tells_its_first_step) {
+  const FourTensors task;
+  const auto told = [&](const char* spec) {
+    const auto rule = fake::rule(spec);
+    const Job job = make_job(task, *rule);
+    AtBothEnds heard;
+    BOOST_TEST(replay(job, record(job, 3), {.pool_threads = 2}, heard).difference == "");
+    return heard.worker.at(heard.updates.at(20).batch).values;
+  };
+  BOOST_TEST(told("dana-zero").empty());
+  for (const char* spec : {"easgd:period=4", "eamsgd:period=2", "local-sgd:period=3"}) {
+    const auto values = told(spec);
+    BOOST_TEST_CONTEXT(spec) {
+      BOOST_REQUIRE(values.contains("g"));
+      for (const auto& [name, value] : values) BOOST_TEST(std::ssize(value) == task.layout().size(), name);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(explaining_changes_nothing) {

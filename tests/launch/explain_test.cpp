@@ -19,7 +19,7 @@ struct Run {
   EventLog log;
   explicit Run(const std::string& options = "--rule dc-asgd-a --workers 4 --lr 0.02 --exact-gap") {
     BOOST_REQUIRE(run_in(folder, "train --epochs 1 --out r " + options + kQuick).status == 0);
-    log = read_event_log(folder / "r/events.bin");
+    log = read_event_logs(folder / "r").front();
   }
   // Message number `update` of those that were taken in.
   Event message(int64_t update) const {
@@ -73,6 +73,7 @@ BOOST_AUTO_TEST_CASE(who_sent_what_and_the_terms_of_the_formula) {
                                              "weight_decay w",
                                              "step = eta (g + lambda_t g g (w - w_bak) + weight_decay w)"};
   BOOST_TEST(names == expected, boost::test_tools::per_element());
+  BOOST_TEST(all["worker_terms"] == json::array());  // its message is the gradient
   for (const json& t : all["terms"]) {
     BOOST_TEST(t["coordinates"].size() == 5u);
     double before = t["largest"];
@@ -133,6 +134,38 @@ BOOST_AUTO_TEST_CASE(as_text) {
     begin = end + 1;
   }
   BOOST_TEST(run.text("--update 20") == text);
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_computes_more_than_a_gradient_has_terms_of_its_own) {
+  for (const std::string engine : {"simulate", "threads --shards 2"}) {
+    const Run run("--rule dana-slim --workers 3 --lr 0.02 --engine " + engine);
+    const json all = run.explained("--update 20");
+    std::vector<std::string> names;
+    for (const json& t : all["worker_terms"]) names.push_back(t["name"]);
+    BOOST_REQUIRE(names.size() == 8u);
+    BOOST_TEST(names.front() == "g");
+    BOOST_TEST(names.back() == "u = eta v + gamma (eta v - eta_old v_old)");
+    // What the worker sent is the step that the server makes.
+    const json &sent = all["worker_terms"].back(), step = term(all, "step");
+    BOOST_TEST(sent["norm"].get<double>() == step["norm"].get<double>(), boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(sent["coordinates"] == step["coordinates"]);
+
+    const std::string text = run.text("--update 20");
+    const size_t worker = text.find("\n\nworker:\n\ng\n    2-norm "), server = text.find("\n\nserver:\n\n");
+    BOOST_REQUIRE(worker != std::string::npos);
+    BOOST_REQUIRE(server != std::string::npos);
+    BOOST_TEST(worker < text.find("\nu = eta v"));
+    BOOST_TEST(text.find("\nu = eta v") < server);
+    const json bias = run.explained("--update 20 --parameter fc2.bias");
+    BOOST_TEST(bias["worker_terms"].back()["coordinates"][0]["parameter"] == "fc2.bias");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(of_a_local_loop_the_first_step_is_told) {
+  const Run run("--rule easgd:period=4 --workers 2 --lr 0.02");
+  const std::string text = run.text("--update 3");
+  BOOST_TEST(contains(text, "\n\nworker, the first of its 4 steps:\n\ng\n    2-norm "));
+  BOOST_TEST(contains(text, "\n\nserver:\n\n"));
 }
 
 BOOST_AUTO_TEST_CASE(every_rule) {
