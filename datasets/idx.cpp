@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <system_error>
 
 #include "datasets/inflate.h"
 #include "framework/core/error.h"
+#include "framework/io/file.h"
 
 namespace tg {
 namespace {
@@ -80,11 +79,8 @@ Idx read_idx(std::istream& in, const std::string& name, int rank) {
 
 Idx read_idx(const std::filesystem::path& file, int rank) {
   std::error_code ignored;
-  const auto status = std::filesystem::status(file, ignored);
-  require(std::filesystem::exists(status), "{}: no such file", file.string());
-  require(std::filesystem::is_regular_file(status), "{}: not a file", file.string());  // a pipe would wait for ever
-  std::ifstream in(file, std::ios::binary);
-  require(in.is_open(), "{}: cannot be opened: {}", file.string(), std::strerror(errno));
+  require(std::filesystem::exists(file, ignored), "{}: no such file", file.string());
+  std::ifstream in = open_to_read(file);
   return read_idx(in, file.string(), rank);
 }
 

@@ -163,7 +163,7 @@ EventLogWriter::EventLogWriter(const std::filesystem::path& path, const EventLog
 }
 
 void EventLogWriter::check(const std::filesystem::path& path, const EventLogHeader& header, const Position& from) {
-  std::ifstream stream(path, std::ios::binary);
+  std::ifstream stream = open_to_read(path);
   const EventLog log = read_event_log(stream, path.string(), from.bytes);
   require(log.header == header, "{}: it is the log of another run", path.string());
   require(log.unfinished_bytes == 0 && std::ssize(log.events) == from.events,
@@ -250,8 +250,7 @@ std::vector<EventLog> read_event_logs(const std::filesystem::path& folder) {
 }
 
 EventLog read_event_log(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  require(file.is_open(), "{}: cannot be opened", path.string());
+  std::ifstream file = open_to_read(path);
   return read_event_log(file, path.string());
 }
 

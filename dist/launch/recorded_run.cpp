@@ -7,6 +7,7 @@
 #include "dist/launch/machine.h"
 #include "dist/launch/run.h"
 #include "framework/core/error.h"
+#include "framework/io/file.h"
 
 namespace tg {
 namespace {
@@ -17,10 +18,12 @@ constexpr std::uintmax_t kMostConfigBytes = 1 << 20;
 
 nlohmann::json read_config(const fs::path& path) {
   std::error_code error;
+  const bool there = fs::exists(fs::status(path, error));
+  require(there, "{}: {}; a run's folder has this file", path.string(), error.message());
+  std::ifstream file = open_to_read(path);
   const std::uintmax_t bytes = fs::file_size(path, error);
-  require(!error, "{}: {}; a run's folder has this file", path.string(), error.message());
+  require(!error, "{}: {}", path.string(), error.message());
   require(bytes <= kMostConfigBytes, "{}: {} bytes are no run's configuration", path.string(), bytes);
-  std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   require(!file.bad() && text.size() == bytes, "{}: cannot be read", path.string());
   const nlohmann::json config = nlohmann::json::parse(text, nullptr, false);
@@ -78,7 +81,7 @@ RecordedRun read_run(const fs::path& folder, const std::string& data_dir) {
 }
 
 std::string changes_since(const fs::path& run) {
-  std::ifstream file(run / "config.json");
+  std::ifstream file = open_to_read(run / "config.json");
   const nlohmann::json config = nlohmann::json::parse(file, nullptr, false), none = nlohmann::json::object();
   const auto found = config.find("machine");
   const nlohmann::json& then = found != config.end() && found->is_object() ? *found : none;

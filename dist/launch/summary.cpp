@@ -101,7 +101,9 @@ void write_summary(const std::filesystem::path& path, const std::vector<SummaryR
 }
 
 std::string status_of_run(const std::filesystem::path& path) {
-  std::ifstream stream(path);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return {};
+  std::ifstream stream = open_to_read(path);
   std::string header, status;
   if (std::getline(stream, header)) std::getline(stream, status, ',');
   return status;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "framework/core/error.h"
@@ -82,6 +83,16 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
   AtomicFile file(path);
   file.write(text);
   file.commit();
+}
+
+std::ifstream open_to_read(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  require(!std::filesystem::exists(status) || std::filesystem::is_regular_file(status), "{}: not a file",
+          path.string());
+  std::ifstream file(path, std::ios::binary);
+  require(file.is_open(), "{}: cannot be opened: {}", path.string(), std::strerror(errno));
+  return file;
 }
 
 GrowingFile::GrowingFile(std::filesystem::path path) : path_(std::move(path)), descriptor_(open_new(path_)) { lock(); }

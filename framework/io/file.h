@@ -1,9 +1,10 @@
 #pragma once
-// Files that are either the old one or the whole new one, whatever happens in between.
+// Files that are either the old one or the whole new one, whatever happens in between; and files that are read.
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,10 @@ class AtomicFile {
 
 // The whole of `text` through an AtomicFile.
 void write_file(const std::filesystem::path& path, std::string_view text);
+
+// Opens a file for reading its bytes. Throws Error, with the system's reason, if it cannot be opened, and for what is
+// no regular file: a pipe would wait for ever, and a device may never end.
+std::ifstream open_to_read(const std::filesystem::path& path);
 
 // A file that others read while it grows: each append() reaches the system at once, at the end. Two processes never
 // write to one: it is locked, where the file system can do that, for as long as this lives.

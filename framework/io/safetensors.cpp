@@ -115,8 +115,7 @@ std::string header_text(const std::vector<ArrayToStore>& arrays, const std::map<
 }  // namespace
 
 SafetensorsReader::SafetensorsReader(const std::filesystem::path& path)
-    : file_(path, std::ios::binary), stream_(file_), name_(path.string()) {
-  require(file_.is_open(), "{}: cannot be opened", name_);
+    : file_(open_to_read(path)), stream_(file_), name_(path.string()) {
   read_header();
 }
 

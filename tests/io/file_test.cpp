@@ -1,6 +1,9 @@
 #include "framework/io/file.h"
 
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
+#include <fstream>
 #include <limits>
 
 #include "framework/io/csv.h"
@@ -19,6 +22,20 @@ int64_t entries(const TemporaryFolder& folder) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(files)
+
+BOOST_AUTO_TEST_CASE(only_files_are_read) {
+  const TemporaryFolder folder;
+  const auto error_at = [](const fs::path& path) { return error_of([&] { open_to_read(path); }); };
+  write_file(folder / "a", "text");
+  fs::create_symlink("a", folder / "link");
+  std::string word;
+  open_to_read(folder / "link") >> word;
+  BOOST_TEST(word == "text");
+  BOOST_REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  for (const fs::path& path : {folder / "pipe", fs::path(folder.str()), fs::path("/dev/zero")})
+    BOOST_TEST(error_at(path) == path.string() + ": not a file");
+  BOOST_TEST(error_at(folder / "none") == (folder / "none").string() + ": cannot be opened: No such file or directory");
+}
 
 BOOST_AUTO_TEST_CASE(an_atomic_file_appears_whole_or_not_at_all) {
   const TemporaryFolder folder;

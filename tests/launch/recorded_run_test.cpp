@@ -1,5 +1,7 @@
 #include "dist/launch/recorded_run.h"
 
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include "dist/launch/run.h"
@@ -78,6 +80,30 @@ BOOST_AUTO_TEST_CASE(what_belongs_to_another_run_is_refused) {
   const auto [run, layout] = read(folder / "a");
   BOOST_TEST(contains(error_of([&, &run = run, &layout = layout] { check_logs(run, layout); }),
                       "events.bin was not written by the run that config.json describes"));
+}
+
+// Opening a pipe waits for somebody who writes to it.
+BOOST_AUTO_TEST_CASE(a_pipe_in_place_of_a_file_is_refused) {
+  const TemporaryFolder folder;
+  BOOST_REQUIRE(run_in(folder, "train --epochs 0.5 --snapshot-every 8 --out r" + kQuick).status == 0);
+  const auto refused = [&](const std::string& arguments) { return run_in(folder, arguments).err; };
+  const auto with_pipe = [&](const fs::path& file, const std::string& arguments) {
+    fs::rename(file, folder / "kept");
+    BOOST_REQUIRE(mkfifo(file.c_str(), 0600) == 0);
+    const std::string err = refused(arguments);
+    fs::remove(file);
+    fs::rename(folder / "kept", file);
+    return err;
+  };
+  BOOST_TEST(contains(with_pipe(folder / "r/events.bin", "replay r"), "r/events.bin: not a file"));
+  BOOST_TEST(contains(with_pipe(folder / "r/config.json", "replay r"), "r/config.json: not a file"));
+  BOOST_TEST(contains(with_pipe(folder / "r/summary.csv", "train --resume r"), "r/summary.csv: not a file"));
+  fs::remove(folder / "r/summary.csv");
+  for (const auto& entry : fs::directory_iterator(folder / "r/snapshots")) {
+    fs::remove(entry.path());
+    BOOST_REQUIRE(mkfifo(entry.path().c_str(), 0600) == 0);
+  }
+  BOOST_TEST(contains(refused("train --resume r"), ".safetensors: not a file"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_run_is_refused) {
