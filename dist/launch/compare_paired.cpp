@@ -201,6 +201,7 @@ int compare_paired(const PairedOptions& options, const std::vector<std::string>&
   std::vector<Job> jobs;
   for (const RecordedRun& run : runs) {
     check_logs(run, task.layout());
+    check_threads("--pool-threads", options.pool_threads, run.plan.options.threads_per_worker);
     for (Plan& plan : plans_for(run, rules)) {
       jobs.push_back(replay_job(run, plan, task));
       plans.push_back(std::move(plan));

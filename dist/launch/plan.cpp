@@ -126,15 +126,6 @@ void settle_hogwild(Plan& plan, Unfit unfit) {
   if (plan.options.shards > 1) not_here("it has no locks, so --shards have no use");
 }
 
-void check_threads(const RunOptions& options) {
-  const bool on_threads = options.engine == "threads";
-  const int64_t callers = on_threads ? options.workers : std::max(options.pool_threads, 1);
-  require(callers * options.threads_per_worker <= kMostThreads,
-          "{} {} with --threads-per-worker {}: {} threads are more than the {} that a run may start: use fewer",
-          on_threads ? "--workers" : "--pool-threads", callers, options.threads_per_worker,
-          callers * options.threads_per_worker, kMostThreads);
-}
-
 // As Spec::str(), but without the momentum, which has a column of its own in every table.
 std::string name_without_momentum(Spec spec) {
   for (const SpecInfo& info : rule_infos()) {
@@ -147,6 +138,12 @@ std::string name_without_momentum(Spec spec) {
 }
 
 }  // namespace
+
+void check_threads(const char* option, int64_t callers, int threads_per_worker) {
+  require(callers * threads_per_worker <= kMostThreads,
+          "{} {} with --threads-per-worker {}: {} threads are more than the {} that a run may start: use fewer", option,
+          callers, threads_per_worker, callers * threads_per_worker, kMostThreads);
+}
 
 Plan make_plan(RunOptions options, Unfit unfit) {
   Spec rule_spec = Spec::parse(options.rule, rule_infos(), "rule");
@@ -165,7 +162,10 @@ Plan make_plan(RunOptions options, Unfit unfit) {
         fmt::format("{} is sequential: it runs with 1 worker, not {}", plan.rule_spec.name(), plan.options.workers));
     plan.options.workers = 1;
   }
-  check_threads(plan.options);
+  const bool on_threads = plan.options.engine == "threads";
+  check_threads(on_threads ? "--workers" : "--pool-threads",
+                on_threads ? plan.options.workers : std::max(plan.options.pool_threads, 1),
+                plan.options.threads_per_worker);
   (plan.gate_spec ? make_gate(*plan.gate_spec) : plan.rule->gate())->check(plan.options.workers);
   if (!plan.options.learning_rate) plan.options.learning_rate = 0.05 * (1 - *plan.options.momentum);
   plan.options.rule = name_without_momentum(plan.rule_spec);

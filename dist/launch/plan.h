@@ -29,6 +29,10 @@ enum class Unfit { refuse, leave_out };
 // Throws Error, naming the option, if such a run is not possible.
 Plan make_plan(RunOptions options, Unfit unfit);
 
+// Throws Error if `callers` threads, which `option` asked for, with so many OpenMP threads each are more than one run
+// may start.
+void check_threads(const char* option, int64_t callers, int threads_per_worker);
+
 // Appends those of `notes` that `to` does not have yet.
 void add_new(const std::vector<std::string>& notes, std::vector<std::string>& to);
 

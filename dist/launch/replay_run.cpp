@@ -58,6 +58,7 @@ int replay_run(const ReplayRunOptions& options, const std::vector<std::string>& 
           ? 0
           : static_cast<int>(parse_integer("--pool-threads", options.pool_threads, 0, kMostThreads));
   const RecordedRun recorded = read_run(options.run, options.data_dir);
+  check_threads("--pool-threads", pool_threads, recorded.plan.options.threads_per_worker);
   const bool same_rule = options.rule.empty();
   const Plan plan = same_rule ? recorded.plan : with_rule(recorded.plan, options.rule);
   if (!options.out.empty()) RunFolder::check(options.out);

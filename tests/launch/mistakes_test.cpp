@@ -147,6 +147,18 @@ BOOST_AUTO_TEST_CASE(options_that_have_no_meaning_together_are_refused) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(a_replay_starts_no_more_threads_than_a_run) {
+  const TemporaryFolder folder;
+  BOOST_REQUIRE(run_in(folder, "train --epochs 0.2 --threads-per-worker 5 --pool-threads 1 --out r" + kQuick).status ==
+                0);
+  for (const std::string command : {"replay r --out s", "compare --paired r --rules dana-zero --out s"}) {
+    const Outcome outcome = run_in(folder, command + " --pool-threads 1024");
+    BOOST_TEST(outcome.status == 1);
+    BOOST_TEST(contains(outcome.err, "--pool-threads 1024 with --threads-per-worker 5: 5120 threads"), outcome.err);
+    BOOST_TEST(!std::filesystem::exists(folder / "s"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(no_run_overwrites_another_or_goes_where_it_cannot) {
   const TemporaryFolder folder;
   BOOST_TEST(run_in(folder, "train --epochs 0.1 --out r" + kQuick).status == 0);
