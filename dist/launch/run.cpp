@@ -112,6 +112,27 @@ void refuse_what_cannot_fit(const Plan& plan, const Shape& sample, int64_t class
       "choose a smaller --model or --batch, or fewer --workers");
 }
 
+// The run is over and its events are recorded, but `error` keeps the files that follow from them from being written:
+// the disk is full, or somebody moved the folder.
+[[noreturn]] void fail_after_the_run(const RunFolder& folder, const Error& error) {
+  const std::string path = folder.path().string();
+  std::error_code ignored;
+  require(std::filesystem::exists(folder.file("config.json"), ignored),
+          "{}; the run is over, but {} is not its folder any more: `tardygrad replay` of the folder, where it is now, "
+          "with --out NEW makes all its files",
+          error.what(), path);
+  fail("{}; the run itself is over and recorded: `tardygrad replay {} --out NEW` makes all its files", error.what(),
+       path);
+}
+
+void write_results(const RunFolder& folder, const Plan& plan, const History& history, const SummaryRow& row,
+                   const std::string& label) {
+  write_file(folder.file("workers.csv"), workers_text(history, plan.options.workers));
+  const std::string trouble = draw_run(folder.path(), describe(plan), history);
+  if (!trouble.empty()) say(fmt::format("{}{}\n", label, trouble));
+  write_summary(folder.file("summary.csv"), {row});  // last of all: a folder with this file is complete
+}
+
 }  // namespace
 
 const Splits& LoadedData::get(const RunOptions& options) {
@@ -210,10 +231,12 @@ RunResult record_run(const Plan& plan, const Job& job, const RunFolder& folder, 
   RunResult result{summary_row(plan, history, task.batches_per_epoch()), history.evaluations, gap_curve(history),
                    history.message};
   if (!record.engine.empty()) result.row.engine = record.engine;
-  write_file(folder.file("workers.csv"), workers_text(history, plan.options.workers));
-  const std::string trouble = draw_run(folder.path(), describe(plan), history);
-  if (!trouble.empty()) say(fmt::format("{}{}\n", label, trouble));
-  write_summary(folder.file("summary.csv"), {result.row});  // last of all: a folder with this file is complete
+  try {
+    write_results(folder, plan, history, result.row, label);
+  } catch (const Error& error) {
+    if (recorded.shards == 0) throw;  // it has no events
+    fail_after_the_run(folder, error);
+  }
   return result;
 }
 

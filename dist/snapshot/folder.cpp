@@ -48,7 +48,7 @@ SnapshotKeeper::SnapshotKeeper(const fs::path& run_folder, int64_t from) : run_f
 void SnapshotKeeper::keep(const Snapshot& snapshot, int64_t number) {
   const fs::path folder = folder_of(run_folder_);
   std::error_code error;
-  fs::create_directories(folder, error);
+  fs::create_directory(folder, error);  // not the run's own: that may have been moved away
   require(!error, "{}: cannot make this folder: {}", folder.string(), error.message());
   snapshot.write(folder / (std::to_string(number) + std::string(kEnding)));
   std::erase(kept_, number);

@@ -261,4 +261,24 @@ BOOST_AUTO_TEST_CASE(without_gnuplot_there_are_numbers_and_one_line_about_it) {
   BOOST_TEST(!fs::exists(folder / "r/loss.svg"));
 }
 
+// Something that keeps the last files from being written, while the run goes on.
+BOOST_AUTO_TEST_CASE(a_run_whose_last_files_cannot_be_written_says_what_makes_them) {
+  const TemporaryFolder folder;
+  const Outcome full = run_in(folder, "train --epochs 20 --out r" + kQuick,
+                              "{ (until mkdir r/workers.csv; do sleep 0.01; done) 2>/dev/null & } &&");
+  BOOST_TEST(full.status == 1);
+  BOOST_TEST(contains(full.err, "r/workers.csv: cannot rename to it"), full.err);
+  BOOST_TEST(contains(full.err, "recorded: `tardygrad replay r --out NEW` makes all its files"), full.err);
+  BOOST_TEST(run_in(folder, "replay r --out NEW").status == 0);
+  BOOST_TEST(fs::exists(folder / "NEW/workers.csv"));
+
+  const Outcome moved = run_in(folder, "train --epochs 20 --snapshot-every 100 --out a" + kQuick,
+                               "{ (until [ -e a/config.json ]; do sleep 0.01; done; mv a b) & } &&");
+  BOOST_TEST(moved.status == 1);
+  BOOST_TEST(contains(moved.err, "a is not its folder any more"), moved.err);
+  BOOST_TEST(!contains(moved.out, "--resume"), moved.out);
+  BOOST_TEST(!fs::exists(folder / "a"));
+  BOOST_TEST(run_in(folder, "replay b").status == 0);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
