@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/core/tensor.h"
 #include "optim/compress/tensors.h"
 
 namespace tg {
@@ -21,9 +22,9 @@ class ErrorFeedback : public Codec {
   ErrorFeedback(const Layout& layout, std::unique_ptr<Codec> codec)
       : layout_(layout),
         codec_(std::move(codec)),
-        residual_(static_cast<std::size_t>(layout.size())),
-        before_(residual_),
-        decoded_(static_cast<std::size_t>(largest_tensor(layout))) {}
+        residual_(Tensor::zeros({layout.size()})),
+        before_(Tensor::zeros({layout.size()})),
+        decoded_(Tensor::zeros({largest_tensor(layout)})) {}
 
   int64_t max_encoded_bytes(int64_t first, int64_t count) const override {
     return codec_->max_encoded_bytes(first, count);
@@ -37,15 +38,15 @@ class ErrorFeedback : public Codec {
     for_each_part("with error feedback", layout_, first, values.size, [&](const TensorPart& part) {
       const int64_t place = first + part.at;
       const View g = values.part(part.at, part.count);
-      const Span e = Span(residual_.data(), layout_.size()).part(place, part.count);
+      const Span e = residual_.span().part(place, part.count), decoded = decoded_.span().part(0, part.count);
       // 1: p = g + e, in the residual's place.
-      add_and_keep(g.data, part.count, e.data, before_.data() + place);
+      add_and_keep(g.data, part.count, e.data, before_.span().data + place);
       // 2: send C(p).
       const std::span<std::byte> message = out.subspan(static_cast<std::size_t>(used));
       const int64_t bytes = codec_->encode(e, place, stream, message);
       // 3: e = p - what the other end decodes.
-      codec_->decode(message.first(static_cast<std::size_t>(bytes)), place, {decoded_.data(), part.count});
-      for (int64_t i = 0; i < part.count; ++i) e.data[i] -= decoded_.data()[i];
+      codec_->decode(message.first(static_cast<std::size_t>(bytes)), place, decoded);
+      for (int64_t i = 0; i < part.count; ++i) e.data[i] -= decoded.data[i];
       used += bytes;
     });
     return used;
@@ -58,22 +59,23 @@ class ErrorFeedback : public Codec {
   std::string describe() const override { return codec_->describe() + "; error feedback"; }
 
   void not_taken() override {
-    residual_ = before_;
+    const View before = before_.view();
+    std::copy(before.begin(), before.end(), residual_.span().begin());
     codec_->not_taken();
   }
 
   // Both: a snapshot may be taken while a message is on its way, of which it is not known yet whether it is taken.
   void save(StateWriter& state) const override {
     for (const Layout::Entry& entry : layout_.entries()) {
-      state.write("residual/" + entry.name, {residual_.data() + entry.offset, entry.shape.count()});
-      state.write("residual-before/" + entry.name, {before_.data() + entry.offset, entry.shape.count()});
+      state.write("residual/" + entry.name, residual_.view().part(entry.offset, entry.shape.count()));
+      state.write("residual-before/" + entry.name, before_.view().part(entry.offset, entry.shape.count()));
     }
     codec_->save(state);
   }
   void load(const StateReader& state) override {
     for (const Layout::Entry& entry : layout_.entries()) {
-      state.read("residual/" + entry.name, {residual_.data() + entry.offset, entry.shape.count()});
-      state.read("residual-before/" + entry.name, {before_.data() + entry.offset, entry.shape.count()});
+      state.read("residual/" + entry.name, residual_.span().part(entry.offset, entry.shape.count()));
+      state.read("residual-before/" + entry.name, before_.span().part(entry.offset, entry.shape.count()));
     }
     codec_->load(state);
   }
@@ -87,8 +89,8 @@ class ErrorFeedback : public Codec {
 
   Layout layout_;
   std::unique_ptr<Codec> codec_;
-  std::vector<float> residual_, before_;  // as the layout
-  std::vector<float> decoded_;            // of one tensor
+  Tensor residual_, before_;  // as the layout
+  Tensor decoded_;            // of one tensor
 };
 
 }  // namespace
