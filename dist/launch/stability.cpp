@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -26,9 +28,9 @@ constexpr int kRates = 64;
 constexpr double kLowest = 0.0005, kHighest = 5;
 
 constexpr int kSharpnessBatches = 8;
-// With --train: the rates at which mlp is trained, as shares of the largest stable one.
-constexpr double kShares[] = {0.25, 0.5, 1, 2, 4};
-constexpr double kFails = 50;  // percent of the test set, from which on a run has failed
+// With --train: mlp is trained at these multiples of the largest stable rate, until it fails.
+constexpr double kMultiples[] = {0.25, 0.5, 1, 2, 4, 8, 16, 32};
+constexpr double kFails = 50;  // percent of the test set wrong, from which on a run may have failed
 
 std::vector<double> rates() {
   std::vector<double> rates;
@@ -44,9 +46,10 @@ struct Column {
 
 struct Trained {
   int workers = 1;
+  double multiple = 0;  // of the largest stable rate
   double learning_rate = 0;
   double test_error_percent = 0;  // NaN if it diverged
-  bool fails() const { return !(test_error_percent < kFails); }
+  bool fails = false;             // by too high a rate
 };
 
 struct Map {
@@ -80,8 +83,19 @@ class Training {
     return tg::sharpness(task, {sgd.theta.data(), std::ssize(sgd.theta), kCpu}, plan.options.seed, kSharpnessBatches);
   }
 
-  Trained run(const std::string& rule, int workers, double learning_rate) {
-    return {workers, learning_rate, train(rule, workers, learning_rate).test_error_percent};
+  // A column's runs, the rate doubled from one to the next, up to the first that fails. A low rate may leave as much
+  // wrong because it has not come far, so one that does not diverge fails only if a lower rate came as far.
+  void run(const std::string& rule, const Column& column, double sharpness, std::vector<Trained>& runs) {
+    double best = std::numeric_limits<double>::infinity();
+    for (const double multiple : kMultiples) {
+      if (interrupt_.signal() != 0) return;
+      const double learning_rate = multiple * column.stable / sharpness;
+      const double error = train(rule, column.workers, learning_rate).test_error_percent;
+      const bool fails = std::isnan(error) || (error >= kFails && error >= best);
+      runs.push_back({column.workers, multiple, learning_rate, error, fails});
+      if (fails) return;
+      best = std::min(best, error);
+    }
   }
 
  private:
@@ -131,11 +145,12 @@ std::string csv_of(const std::vector<Map>& maps) {
 }
 
 std::string csv_of_runs(const std::vector<Map>& maps, double sharpness) {
-  std::string text = "rule,workers,learning_rate,rate,test_error_percent\n";
+  std::string text = "rule,workers,learning_rate,rate,multiple,test_error_percent,fails\n";
   for (const Map& map : maps)
     for (const Trained& run : map.runs)
       text += csv_line({map.rule, std::to_string(run.workers), csv_number(run.learning_rate),
-                        csv_number(run.learning_rate * sharpness), csv_number(run.test_error_percent)});
+                        csv_number(run.learning_rate * sharpness), csv_number(run.multiple),
+                        csv_number(run.test_error_percent), run.fails ? "1" : "0"});
   return text;
 }
 
@@ -162,11 +177,30 @@ HeatMap picture_of(const Map& map, double sharpness) {
     picture.values.push_back(std::move(values));
   }
   for (const Trained& run : map.runs)
-    picture.marks.push_back({place.at(run.workers), run.learning_rate * sharpness, run.fails()});
+    picture.marks.push_back({place.at(run.workers), run.learning_rate * sharpness, run.fails});
   return picture;
 }
 
-std::string table_of(const std::vector<Map>& maps, const std::vector<int>& workers) {
+std::string edge_of(const Map&, const Column& column) {
+  return fmt::format("{}{:.3g}", column.stable >= kHighest ? ">" : "", column.stable);
+}
+
+// At which multiples of the edge real runs came furthest, and failed.
+std::string border_of(const Map& map, const Column& column) {
+  const Trained *best = nullptr, *last = nullptr;
+  for (const Trained& run : map.runs) {
+    if (run.workers != column.workers) continue;
+    if (!run.fails && (best == nullptr || run.test_error_percent < best->test_error_percent)) best = &run;
+    last = &run;
+  }
+  if (last == nullptr) return "-";
+  return fmt::format("{}, {}", best == nullptr ? "-" : fmt::format("{:g}", best->multiple),
+                     last->fails ? fmt::format("{:g}", last->multiple) : fmt::format(">{:g}", last->multiple));
+}
+
+// `cell`: the text for a rule and a number of workers.
+std::string table_of(const std::vector<Map>& maps, const std::vector<int>& workers,
+                     const std::function<std::string(const Map&, const Column&)>& cell) {
   std::vector<std::string> header{"rule"};
   for (const int n : workers) header.push_back(fmt::format("N={}", n));
   std::vector<std::vector<std::string>> rows;
@@ -175,10 +209,7 @@ std::string table_of(const std::vector<Map>& maps, const std::vector<int>& worke
     for (const int n : workers) {
       const auto column =
           std::find_if(map.columns.begin(), map.columns.end(), [n](const Column& c) { return c.workers == n; });
-      if (column == map.columns.end())
-        row.emplace_back("-");
-      else
-        row.push_back(fmt::format("{}{:.3g}", column->stable >= kHighest ? ">" : "", column->stable));
+      row.push_back(column == map.columns.end() ? "-" : cell(map, *column));
     }
     rows.push_back(std::move(row));
   }
@@ -196,7 +227,7 @@ int stability(const StabilityOptions& options, const std::vector<std::string>& c
   for (const std::string& rule : options.rules)
     maps.push_back({rule, columns_of(rule, options.workers, interrupt), {}});
   if (interrupt.signal() != 0) return interrupt.exit_code();
-  say("the largest stable learning rate x curvature, N workers in turn:\n" + table_of(maps, options.workers));
+  say("the largest stable learning rate x curvature, N workers in turn:\n" + table_of(maps, options.workers, edge_of));
 
   const RunFolder folder(options.out.empty() ? fresh_run_path("runs", "stability")
                                              : std::filesystem::path(options.out));
@@ -210,10 +241,10 @@ int stability(const StabilityOptions& options, const std::vector<std::string>& c
                     options.epochs, sharpness, sharpness));
     require(sharpness > 0, "stability: the loss of mlp is flat after {} epochs; give --train more", options.epochs);
     for (Map& map : maps)
-      for (const Column& column : map.columns)
-        for (const double share : kShares)
-          if (interrupt.signal() == 0)
-            map.runs.push_back(training.run(map.rule, column.workers, share * column.stable / sharpness));
+      for (const Column& column : map.columns) training.run(map.rule, column, sharpness, map.runs);
+    if (interrupt.signal() == 0)
+      say(fmt::format("mlp: at which multiple of that rate it is best after {} epochs, and at which it fails:\n{}",
+                      options.epochs, table_of(maps, options.workers, border_of)));
   }
   if (interrupt.signal() != 0) return interrupt.exit_code();
 
