@@ -45,7 +45,7 @@ void check_better(const std::map<std::string, std::vector<double>>& errors, cons
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(operating_points, *boost::unit_test::precondition(installed))
+BOOST_AUTO_TEST_SUITE(rules_on_pictures, *boost::unit_test::precondition(installed))
 
 BOOST_AUTO_TEST_CASE(with_8_workers_look_ahead_of_all_velocities_is_what_learns) {
   const auto found = errors("--rule dana-zero dana-slim multi-asgd nag-asgd --workers 8 --lr 0.02 --warmup 0.5");
