@@ -2,18 +2,26 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "dist/history/measure.h"
 #include "dist/snapshot/snapshot.h"
 #include "dist/snapshot/snapshot_file.h"
 #include "framework/core/reduce.h"
+#include "optim/vector.h"
 
 namespace tg {
 namespace {
 
 struct Square {
   TG_HD double operator()(float g) const { return static_cast<double>(g) * static_cast<double>(g); }
+};
+struct TakeAway {
+  TG_HD void operator()(float& reply, float sent) const { reply -= sent; }
+};
+struct AddTo {
+  TG_HD void operator()(float& sent, float difference) const { sent += difference; }
 };
 struct Scale {
   float factor;
@@ -67,6 +75,8 @@ class BatchOracle : public Oracle {
   std::string where_;
 };
 
+int64_t float32_bytes(const Layout& layout) { return 4 * layout.count(); }
+
 // Turns `values` into what the other end decodes and returns the bytes in between.
 int64_t transmit(Codec& codec, const Stream& stream, Span values) {
   const int64_t most = codec.max_encoded_bytes(0, values.size);
@@ -91,10 +101,24 @@ WorkerSide::WorkerSide(WorkerId id, const Job& job)
       up_(job.codec_up(job.task->layout())),
       down_(job.codec_down(job.task->layout())),
       sent_(Tensor::zeros({job.task->layout().size()})),
-      message_(Tensor::zeros({job.task->layout().size()})) {}
+      message_(Tensor::zeros({job.task->layout().size()})) {
+  if (!down_->exact()) reply_ = Tensor::zeros({job.task->layout().size()});
+}
 
 int64_t WorkerSide::receive(int64_t task) {
-  return transmit(*down_, stream(first_step(task)).split("codec_down"), reply());
+  if (down_->exact()) return down_->max_encoded_bytes(0, sent_.count());
+  if (task == 0) {
+    for_each(Copy{}, sent_.span(), reply_.view());
+    return float32_bytes(job_.task->layout());
+  }
+  for_each(TakeAway{}, reply_.span(), sent_.view());
+  if (!all_finite(reply_.view())) {  // a run that diverges: its next loss says so
+    for_each(AddTo{}, sent_.span(), reply_.view());
+    return float32_bytes(job_.task->layout());
+  }
+  const int64_t bytes = transmit(*down_, stream(first_step(task)).split("codec_down"), reply_.span());
+  for_each(AddTo{}, sent_.span(), reply_.view());
+  return bytes;
 }
 
 std::optional<int64_t> WorkerSide::fixed_bytes() const {
@@ -115,8 +139,12 @@ void WorkerSide::work(int64_t task, int64_t batch, const StepInfo& info) {
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   oracle.require_all_asked();
   outcome_ = {.loss = oracle.loss(), .bytes = 0, .where = oracle.where()};
+  if (std::isfinite(outcome_.loss) && !up_->exact() && !all_finite(message_.view())) {
+    outcome_.loss = std::numeric_limits<double>::quiet_NaN();
+    outcome_.where = "the message";
+  }
   // A loss that is not finite ends the run. Its message is not sent: codecs need not know what to do with NaN.
-  if (std::isfinite(oracle.loss()))
+  if (std::isfinite(outcome_.loss))
     outcome_.bytes = transmit(*up_, stream(first_step(task)).split("codec_up"), message);
 }
 
@@ -138,6 +166,7 @@ void WorkerSide::save(SnapshotWriter to, bool has_message) const {
   up_->save(up);
   down_->save(down);
   to.write("sent", sent());
+  if (reply_.defined()) to.write("reply", reply_.view());  // it may not be received yet
   to.write_real("seconds", seconds_);
   if (!has_message) return;
   to.write("message", message());
@@ -151,6 +180,7 @@ void WorkerSide::load(const SnapshotReader& from, bool has_message) {
   up_->load(from.part("codec_up"));
   down_->load(from.part("codec_down"));
   from.read("sent", sent_.span());
+  if (reply_.defined()) from.read("reply", reply_.span());
   seconds_ = from.read_real("seconds");
   if (!has_message) return;
   from.read("message", message_.span());

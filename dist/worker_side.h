@@ -17,9 +17,11 @@ class WorkerSide {
  public:
   WorkerSide(WorkerId id, const Job& job);
 
-  // The buffer into which the shards write their parts of the reply. receive() then replaces its content by what the
-  // worker decodes from it, and returns the number of encoded bytes. `task` counts the worker's tasks from 0.
-  Span reply() { return sent_.span(); }
+  // The buffer into which the shards write their parts of the reply. receive() then makes sent() what the worker has
+  // of it, and returns the number of encoded bytes: of float32 for the first reply; from then on, where the codec loses
+  // something, of the difference to sent(), so that what was lost once is made up for by the next. `task` counts the
+  // worker's tasks from 0.
+  Span reply() { return down_->exact() ? sent_.span() : reply_.span(); }
   int64_t receive(int64_t task);
   // The decoded reply: the parameters from which the worker computes, until the next reply.
   View sent() const { return sent_.view(); }
@@ -65,6 +67,7 @@ class WorkerSide {
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<Codec> up_, down_;
   Tensor sent_, message_;
+  Tensor reply_;  // undefined where it is sent_ itself
   Outcome outcome_;
   double seconds_ = 0;
 };

@@ -77,6 +77,7 @@ class Eamsgd : public ServerRule<EasgdUpdate, EamsgdOptions> {
     return std::make_unique<EamsgdWorker>(layout, options_);
   }
   int64_t batches() const override { return options_.period; }
+  bool needs_exact_reply() const override { return true; }  // x_i is here and there
 };
 
 }  // namespace tg

@@ -94,6 +94,7 @@ class Easgd : public ServerRule<EasgdUpdate, EasgdOptions> {
     return std::make_unique<LocalWorker>(layout, options_.weight_decay);
   }
   int64_t batches() const override { return options_.period; }
+  bool needs_exact_reply() const override { return true; }  // x_i is here and there
 };
 
 }  // namespace tg

@@ -137,6 +137,9 @@ class Rule {
   virtual bool needs_sent() const { return false; }  // StepInfo::sent must be filled in
   virtual bool sequential() const { return false; }  // runs with one worker only
   virtual bool shardable() const { return true; }    // false: one Update must see the whole vector
+  // Its server takes for granted that the worker has what was sent, bit for bit: replies must not go through a codec
+  // that loses something.
+  virtual bool needs_exact_reply() const { return false; }
   // Its update closes the rounds of its gate: another gate must have rounds too.
   virtual bool needs_rounds() const { return false; }
 };

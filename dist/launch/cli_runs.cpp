@@ -127,6 +127,12 @@ void add_replay(CLI::App& app, CommandList& commands) {
                    [options](const CLI::App&, const Words& typed) { return replay_run(*options, typed); });
   command->add_option("run", options->run, "the run's folder")->type_name("DIR");
   command->add_option("--rule", options->rule, "another rule (the run's own)")->type_name("RULE")->check(kNotEmpty);
+  command->add_option("--codec-up", options->codec_up, "another codec for messages (the run's own)")
+      ->type_name("CODEC")
+      ->check(kNotEmpty);
+  command->add_option("--codec-down", options->codec_down, "likewise, for replies")
+      ->type_name("CODEC")
+      ->check(kNotEmpty);
   command->add_option("--out", options->out, "the results' folder, new or empty (none)")
       ->type_name("DIR")
       ->check(kNotEmpty);

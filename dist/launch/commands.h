@@ -43,11 +43,12 @@ int compare_paired(const PairedOptions& options, const std::vector<std::string>&
 
 // The words of the command line; an empty word stands for the default.
 struct ReplayRunOptions {
-  std::string run;       // the run's folder
-  std::string rule;      // another rule for the same arrivals; empty: the run's own rule, which must give the same bits
-  std::string out;       // a folder for the replay's own results; empty: no results are written
-  std::string data_dir;  // empty: where the run found its data
-  std::string pool_threads;  // as for train
+  std::string run;   // the run's folder
+  std::string rule;  // another rule for the same arrivals; empty: the run's own rule, which must give the same bits
+  std::string codec_up, codec_down;  // likewise, other codecs
+  std::string out;                   // a folder for the replay's own results; empty: no results are written
+  std::string data_dir;              // empty: where the run found its data
+  std::string pool_threads;          // as for train
 };
 // Computes a recorded run again. Returns kExitError if an update differs from the recorded one, kExitDiverged if
 // another rule diverges.

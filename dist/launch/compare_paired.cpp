@@ -87,7 +87,7 @@ std::vector<Plan> plans_for(const RecordedRun& run, const std::vector<std::strin
   std::vector<Plan> plans{run.plan};
   std::set<std::string> seen{run.plan.rule_spec.str()};
   for (const std::string& rule : rules) {
-    Plan plan = with_rule(run.plan, rule);
+    Plan plan = with(run.plan, {.rule = rule});
     if (seen.insert(plan.rule_spec.str()).second) plans.push_back(std::move(plan));
   }
   return plans;

@@ -15,21 +15,28 @@ std::function<std::unique_ptr<Gate>()> gate_of(const Plan& recorded) {
 
 }  // namespace
 
-Plan with_rule(const Plan& recorded, const std::string& rule) {
+Plan with(const Plan& recorded, const Instead& instead) {
   RunOptions options = recorded.options;
-  options.rule = rule;
-  options.momentum.reset();
+  if (instead.rule) {
+    options.rule = *instead.rule;
+    options.momentum.reset();
+  }
+  if (instead.codec_up) options.codec_up = *instead.codec_up;
+  if (instead.codec_down) options.codec_down = *instead.codec_down;
   options.gate = "own";  // there is none: messages arrive as they did
   Plan plan = make_plan(std::move(options), Unfit::refuse);
   require(plan.options.workers == recorded.options.workers, "rule {}: it is sequential, and the run had {} workers",
-          rule, recorded.options.workers);
+          plan.options.rule, recorded.options.workers);
   return plan;
 }
 
 Job replay_job(const RecordedRun& recorded, const Plan& plan, const Task& task) {
   Job job = make_job(recorded.plan, task);
   if (plan.rule != recorded.plan.rule) {
-    job.rule = plan.rule.get();
+    const Job other = make_job(plan, task);
+    job.rule = other.rule;
+    job.codec_up = other.codec_up;
+    job.codec_down = other.codec_down;
     job.gate = gate_of(recorded.plan);
     require(!plan.rule->needs_rounds() || make_gate(job)->in_rounds(),
             "rule {}: it takes a step at the end of a round, and the messages of {} came in no rounds",

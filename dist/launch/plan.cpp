@@ -113,6 +113,15 @@ void settle_gate(Plan& plan, Unfit unfit) {
   plan.gate_spec = spec;
 }
 
+// The table of which rule goes with which codec, in docs/codecs.md.
+void settle_codecs(Plan& plan, Unfit unfit) {
+  if (!plan.rule->needs_exact_reply() || plan.codec_down_spec.name() == "none") return;
+  leave_out(plan, unfit,
+            fmt::format("--codec-down {}: {} works with what it sent, which must arrive as it is; use none",
+                        plan.codec_down_spec.str(), plan.rule_spec.name()));
+  plan.codec_down_spec = Spec::parse("none", codec_infos(), "codec");
+}
+
 void settle_hogwild(Plan& plan, Unfit unfit) {
   if (!plan.options.hogwild) return;
   const auto not_here = [&](const std::string& reason) {
@@ -123,6 +132,8 @@ void settle_hogwild(Plan& plan, Unfit unfit) {
     return not_here(fmt::format("it is asgd without locks, not {}", plan.rule_spec.name()));
   if (plan.gate_spec && make_gate(*plan.gate_spec)->waits())
     return not_here(fmt::format("nobody waits in it; leave out --gate {}", plan.options.gate));
+  if (plan.codec_up_spec.name() != "none" || plan.codec_down_spec.name() != "none")
+    return not_here("its workers add to theta in memory, so nothing is encoded; leave out --codec-up and --codec-down");
   if (plan.options.shards > 1) not_here("it has no locks, so --shards have no use");
 }
 
@@ -148,14 +159,24 @@ void check_threads(const char* option, int64_t callers, int threads_per_worker) 
 Plan make_plan(RunOptions options, Unfit unfit) {
   Spec rule_spec = Spec::parse(options.rule, rule_infos(), "rule");
   Spec model_spec = Spec::parse(options.model, model_infos(), "model");
+  Spec codec_up_spec = Spec::parse(options.codec_up, codec_infos(), "codec");
+  Spec codec_down_spec = Spec::parse(options.codec_down, codec_infos(), "codec");
   require(!options.drop_at.empty() || options.drop_factor == RunOptions{}.drop_factor,
           "--drop-factor {}: there is no --drop-at at which it would apply", options.drop_factor);
-  Plan plan{std::move(options), std::move(rule_spec), std::move(model_spec), nullptr, {}, {}};
+  Plan plan{std::move(options),
+            std::move(rule_spec),
+            std::move(model_spec),
+            std::move(codec_up_spec),
+            std::move(codec_down_spec),
+            nullptr,
+            {},
+            {}};
   settle_recipe(plan);
   settle_momentum(plan, unfit);
   plan.rule = make_rule(plan.rule_spec);
   settle_engine(plan, unfit);
   settle_gate(plan, unfit);
+  settle_codecs(plan, unfit);
   settle_hogwild(plan, unfit);
   if (plan.rule->sequential() && plan.options.workers > 1) {
     plan.notes.push_back(
@@ -170,6 +191,8 @@ Plan make_plan(RunOptions options, Unfit unfit) {
   if (!plan.options.learning_rate) plan.options.learning_rate = 0.05 * (1 - *plan.options.momentum);
   plan.options.rule = name_without_momentum(plan.rule_spec);
   plan.options.model = plan.model_spec.str();
+  plan.options.codec_up = plan.codec_up_spec.str();
+  plan.options.codec_down = plan.codec_down_spec.str();
   return plan;
 }
 

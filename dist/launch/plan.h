@@ -16,7 +16,7 @@ namespace tg {
 struct Plan {
   // Workers, learning rate and momentum are those that the run really uses; `rule` does not repeat the momentum.
   RunOptions options;
-  Spec rule_spec, model_spec;
+  Spec rule_spec, model_spec, codec_up_spec, codec_down_spec;
   std::shared_ptr<const Rule> rule;
   std::optional<Spec> gate_spec;   // none: the rule's own gate
   std::vector<std::string> notes;  // sentences for the user: where the run differs from what was typed

@@ -32,6 +32,14 @@ int report_same(const Replayed& replayed, const RecordedRun& recorded, const Int
   return interrupt.exit_code();
 }
 
+// "dana-slim, up qsgd-4bit"
+std::string what_runs(const Plan& plan) {
+  std::string text = plan.options.rule;
+  if (plan.options.codec_up != "none") text += ", up " + plan.options.codec_up;
+  if (plan.options.codec_down != "none") text += ", down " + plan.options.codec_down;
+  return text;
+}
+
 int report_other(const Replayed& replayed, const Plan& plan, const RecordedRun& recorded, const Interrupt& interrupt) {
   const History& history = replayed.history;
   if (history.status == History::Status::diverged) {
@@ -39,8 +47,8 @@ int report_other(const Replayed& replayed, const Plan& plan, const RecordedRun& 
     return kExitDiverged;
   }
   const Summary summary = summarise(history);
-  say(fmt::format("{}: {} instead of {}, on the same {} arrivals", name_of(history.status), plan.options.rule,
-                  recorded.plan.options.rule, history.updates.size()));
+  say(fmt::format("{}: {} instead of {}, on the same {} arrivals", name_of(history.status), what_runs(plan),
+                  what_runs(recorded.plan), history.updates.size()));
   if (!history.evaluations.empty())
     say(fmt::format(": test error {:.2f} %, train loss {:.4f}", history.evaluations.back().test_error_percent,
                     history.evaluations.back().train_loss));
@@ -59,8 +67,10 @@ int replay_run(const ReplayRunOptions& options, const std::vector<std::string>& 
           : static_cast<int>(parse_integer("--pool-threads", options.pool_threads, 0, kMostThreads));
   const RecordedRun recorded = read_run(options.run, options.data_dir);
   check_threads("--pool-threads", pool_threads, recorded.plan.options.threads_per_worker);
-  const bool same_rule = options.rule.empty();
-  const Plan plan = same_rule ? recorded.plan : with_rule(recorded.plan, options.rule);
+  const auto given = [](const std::string& word) { return word.empty() ? std::nullopt : std::optional(word); };
+  const Instead instead{given(options.rule), given(options.codec_up), given(options.codec_down)};
+  const bool same = !instead.anything();
+  const Plan plan = same ? recorded.plan : with(recorded.plan, instead);
   if (!options.out.empty()) RunFolder::check(options.out);
   LoadedData data;
   const ClassificationTask task = make_task(recorded.plan, data.get(recorded.plan.options));
@@ -85,7 +95,7 @@ int replay_run(const ReplayRunOptions& options, const std::vector<std::string>& 
                engine, "", interrupt);
     say(fmt::format("results: {}\n", folder.path().string()));
   }
-  return same_rule ? report_same(replayed, recorded, interrupt) : report_other(replayed, plan, recorded, interrupt);
+  return same ? report_same(replayed, recorded, interrupt) : report_other(replayed, plan, recorded, interrupt);
 }
 
 }  // namespace tg

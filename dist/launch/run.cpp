@@ -70,7 +70,8 @@ std::string config_text(const Plan& plan, const Job& job, const RunRecord& recor
                                 {"notes", plan.notes},
                                 {"rule", rule},
                                 {"data_found", found_dataset(plan.options.data, plan.options.data_dir)},
-                                {"codec", "none"},
+                                {"codec_up", job.codec_up(job.task->layout())->describe()},
+                                {"codec_down", job.codec_down(job.task->layout())->describe()},
                                 {"parameters", job.task->layout().count()},
                                 {"batches_per_epoch", job.task->batches_per_epoch()},
                                 {"gradients", job.gradients},
@@ -162,14 +163,14 @@ Job make_job(const Plan& plan, const Task& task) {
   // By default four evaluations in a run; rounded up, so that the last but one does not come just before the last.
   const int64_t between = options.evaluate_every ? gradients_in(*options.evaluate_every, per_epoch)
                                                  : std::min((gradients + 3) / 4, per_epoch);
-  const auto codec = [](const Layout& layout) { return make_none_codec(layout); };
+  const auto codec = [](const Spec& spec) { return [spec](const Layout& layout) { return make_codec(spec, layout); }; };
   std::function<std::unique_ptr<Gate>()> gate;
   if (plan.gate_spec) gate = [spec = *plan.gate_spec] { return make_gate(spec); };
   return {.task = &task,
           .rule = plan.rule.get(),
           .gate = gate,
-          .codec_up = codec,
-          .codec_down = codec,
+          .codec_up = codec(plan.codec_up_spec),
+          .codec_down = codec(plan.codec_down_spec),
           .schedule = make_schedule(options, per_epoch),
           .workers = options.workers,
           .gradients = gradients,
@@ -244,6 +245,9 @@ RunResult run(const Plan& plan, const Job& job, const RunFolder& folder, const R
               const std::string& label, const Interrupt& interrupt) {
   if (plan.options.shards > 1)
     say(fmt::format("{}{}\n", label, describe_shards(job.task->layout(), plan.options.shards)));
+  for (const auto& [way, codec] : {std::pair("up", job.codec_up), std::pair("down", job.codec_down)})
+    if (const auto made = codec(job.task->layout()); !made->exact())
+      say(fmt::format("{}{}: {}\n", label, way, made->describe()));
   const auto engine = [&](Observer& observer) { return run_engine(plan, job, observer); };
   return record_run(plan, job, folder, record, engine, label, interrupt);
 }

@@ -16,6 +16,7 @@ struct RunOptions {
   std::string model = "mlp";
   std::string rule = "asgd";
   std::string gate = "own";  // "own": the rule's own gate
+  std::string codec_up = "none", codec_down = "none";
   std::string engine = "simulate";
   int workers = 1;
   double epochs = 1;

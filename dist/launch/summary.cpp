@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kHeader =
     "status,engine,rule,codec,model,workers,seed,epochs,learning_rate,momentum,test_error_percent,train_loss,mean_lag,"
-    "max_lag,mean_gap,bytes_up,bytes_down,virtual_time,seconds,workers_lost\n";
+    "max_lag,mean_gap,bytes_up,bytes_down,virtual_time,seconds,workers_lost,codec_down\n";
 
 std::string line_of(const SummaryRow& row) {
   return csv_line({row.status,
@@ -39,7 +39,8 @@ std::string line_of(const SummaryRow& row) {
                    std::to_string(row.bytes_down),
                    csv_number(row.virtual_time),
                    csv_number(row.seconds),
-                   std::to_string(row.workers_lost)});
+                   std::to_string(row.workers_lost),
+                   row.codec_down});
 }
 
 std::string column(const std::vector<const SummaryRow*>& rows, double SummaryRow::*field, int digits) {
@@ -70,7 +71,7 @@ SummaryRow summary_row(const Plan& plan, const History& history, int64_t batches
   SummaryRow row{.status = name_of(history.status),
                  .engine = plan.options.engine,
                  .rule = plan.options.rule,
-                 .codec = "none",
+                 .codec = plan.options.codec_up,
                  .model = plan.options.model,
                  .workers = plan.options.workers,
                  .seed = plan.options.seed,
@@ -86,7 +87,8 @@ SummaryRow summary_row(const Plan& plan, const History& history, int64_t batches
                  .bytes_down = summary.bytes_down,
                  .virtual_time = history.virtual_time,
                  .seconds = history.seconds,
-                 .workers_lost = static_cast<int>(history.lost.size())};
+                 .workers_lost = static_cast<int>(history.lost.size()),
+                 .codec_down = plan.options.codec_down};
   if (!history.evaluations.empty() && history.status != History::Status::diverged) {
     row.test_error_percent = history.evaluations.back().test_error_percent;
     row.train_loss = history.evaluations.back().train_loss;

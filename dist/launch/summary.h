@@ -24,6 +24,7 @@ struct SummaryRow {
   int64_t bytes_up = 0, bytes_down = 0;
   double virtual_time = 0, seconds = 0;
   int workers_lost = 0;
+  std::string codec_down;  // `codec` is the one up
 };
 
 SummaryRow summary_row(const Plan& plan, const History& history, int64_t batches_per_epoch);

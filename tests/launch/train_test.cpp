@@ -15,7 +15,7 @@ namespace {
 
 const std::string kSummaryHeader =
     "status,engine,rule,codec,model,workers,seed,epochs,learning_rate,momentum,test_error_percent,train_loss,mean_lag,"
-    "max_lag,mean_gap,bytes_up,bytes_down,virtual_time,seconds,workers_lost\n";
+    "max_lag,mean_gap,bytes_up,bytes_down,virtual_time,seconds,workers_lost,codec_down\n";
 constexpr int kParameters = 784 * 16 + 16 + 16 * 10 + 10;  // of kQuick's model
 
 bool is_picture(const fs::path& file) {

@@ -10,7 +10,7 @@ import tempfile
 import junit
 
 HEADER = ('status,engine,rule,codec,model,workers,seed,epochs,learning_rate,momentum,test_error_percent,train_loss,'
-          'mean_lag,max_lag,mean_gap,bytes_up,bytes_down,virtual_time,seconds,workers_lost')
+          'mean_lag,max_lag,mean_gap,bytes_up,bytes_down,virtual_time,seconds,workers_lost,codec_down')
 RUNS = [('mlp', 'multi-asgd', '16'), ('mlp', 'dana-zero', '16'), ('lenet', 'sgd', '1'), ('lenet', 'asgd', '8'),
         ('lenet', 'ssgd', '8'), ('lenet', 'dc-asgd-a', '8')]
 
