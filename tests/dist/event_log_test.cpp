@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(blocks_that_are_missing_or_twice_there_are_found) {
 BOOST_AUTO_TEST_CASE(files_that_are_no_logs_are_refused) {
   const TemporaryFolder folder;
   BOOST_TEST(contains(error_of_file(folder / "none.bin"), "none.bin: cannot be opened"));
-  BOOST_TEST(contains(error_of_file(folder / ""), "cannot be read at byte 0"));
+  BOOST_TEST(contains(error_of_file(folder / ""), "not a file"));
   BOOST_TEST(contains(error_of_bytes(std::string(1000, '\0')), "this is no event log"));
 
   write_log(folder / "a.bin", {});
