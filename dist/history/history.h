@@ -16,8 +16,8 @@ struct UpdateRecord {
   int64_t batch = 0;      // the message's first
   int64_t gradients = 1;  // minibatch gradients that the message counts as
   int64_t lag = 0;  // how often theta changed between sending the worker its parameters and the arrival of its message
-  // Root mean square, over the parameters or some of them, of (theta at the arrival - the parameters that the worker was
-  // sent): see gap_meter.h. NaN if it was not measured.
+  // Root mean square, over the parameters or some of them, of (theta at the arrival - the parameters that the worker
+  // was sent): see gap_meter.h. NaN if it was not measured.
   double gap = 0;
   double loss = 0;          // mean over the batches, each where the worker first asked for its gradient
   float learning_rate = 0;  // that the worker was told with these parameters

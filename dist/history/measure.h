@@ -7,8 +7,8 @@
 
 namespace tg {
 
-// sqrt(squares / parameters). For `squares` = the sum of those of (theta - sent), this is the gap of Hakimi et al. 2019.
-// `parameters` does not count the gaps between tensors. Throws Error unless it is positive.
+// sqrt(squares / parameters). For `squares` = the sum of those of (theta - sent), this is the gap of Hakimi et al.
+// 2019. `parameters` does not count the gaps between tensors. Throws Error unless it is positive.
 double root_mean_square(double squares, int64_t parameters);
 
 bool all_finite(View values);

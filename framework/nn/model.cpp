@@ -63,7 +63,8 @@ void Model::initialise(const Stream& stream, Span flat) const {
 
 void Model::bind(const Tensor& flat) {
   require(is_floating(flat.dtype()) && flat.shape() == Shape{layout().size()} && flat.contiguous(),
-          "model: bind needs float32 or float64 [{}], got {} {}", layout().size(), name_of(flat.dtype()), flat.shape().str());
+          "model: bind needs float32 or float64 [{}], got {} {}", layout().size(), name_of(flat.dtype()),
+          flat.shape().str());
   parameters_.flat = flat;
   for (size_t i = 0; i < parts_.size(); ++i) {
     const Layout::Entry& entry = layout().entries()[i];

@@ -304,7 +304,8 @@ BOOST_AUTO_TEST_CASE(codecs) {
     BOOST_TEST(made->exact() == (info.name == "none"));
     BOOST_TEST(!made->describe().empty());
   }
-  const std::vector<std::string> expected = {"none", "qsgd", "qsgd-2bit", "qsgd-4bit", "qsgd-8bit", "qsgd-paper", "terngrad", "onebit"};
+  const std::vector<std::string> expected = {"none",      "qsgd",       "qsgd-2bit", "qsgd-4bit",
+                                             "qsgd-8bit", "qsgd-paper", "terngrad",  "onebit"};
   BOOST_TEST(names == expected, boost::test_tools::per_element());
   BOOST_CHECK_THROW(Spec::parse("qsdg", codec_infos(), "codec"), Error);
 }
