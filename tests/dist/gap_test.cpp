@@ -102,7 +102,7 @@ class ManyGaps : public fake::ConstantTask {
 
 BOOST_AUTO_TEST_SUITE(gap)
 
-// papers.md has these fixed points: eight workers in turns, every gradient 1, in units of the rate.
+// The fixed points that docs/rules.md derives: eight workers in turns, every gradient 1, in units of the rate.
 BOOST_AUTO_TEST_CASE(constant_gradients_in_turns) {
   const fake::ConstantTask task;
   const auto steps = [&](const Rule& rule) {
@@ -110,15 +110,15 @@ BOOST_AUTO_TEST_CASE(constant_gradients_in_turns) {
     BOOST_TEST(history.updates.back().lag == 7);
     return history.updates.back().gap / static_cast<double>(kRate);
   };
-  const auto tolerance = boost::test_tools::tolerance(1e-3);  // theta has come far, in float32
-  BOOST_TEST(steps(*fake::rule("asgd")) == 7.0, tolerance);
-  BOOST_TEST(steps(*fake::rule("dana-zero:momentum=0.9")) == 2.0, tolerance);
-  BOOST_TEST(steps(*fake::rule("multi-asgd:momentum=0.9")) == 70.0, tolerance);
+  const auto is = [](double steps, double expected) { return std::abs(steps - expected) < 0.005; };
+  BOOST_TEST(is(steps(*fake::rule("asgd")), 7.0));
+  BOOST_TEST(is(steps(*fake::rule("dana-zero:momentum=0.9")), 2.0));
+  BOOST_TEST(is(steps(*fake::rule("multi-asgd:momentum=0.9")), 70.0));
   SlimRule slim, raw;
   raw.tells = false;
-  BOOST_TEST(steps(*fake::rule("dana-slim:momentum=0.9")) == 7.0, tolerance);
-  BOOST_TEST(steps(slim) == 7.0, tolerance);  // of theta - eta gamma v[i], as for dana-zero
-  BOOST_TEST(steps(raw) == 70.0, tolerance);
+  BOOST_TEST(is(steps(*fake::rule("dana-slim:momentum=0.9")), 7.0));
+  BOOST_TEST(is(steps(slim), 7.0));  // of theta - eta gamma v[i], as for dana-zero
+  BOOST_TEST(is(steps(raw), 70.0));
 }
 
 // The look-ahead identity: in turns, what is left is the others' gradients alone, whatever they are. A part of the
